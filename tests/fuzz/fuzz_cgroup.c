@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paths of cgroups, a line each, of a Service block each: what the configuration takes reaches the
- * kernel's maps as rules, step by step, and is found there by the way down that the kernel goes.
+ * Paths of cgroups, one a line, each of a Service block of its own. A path that the configuration
+ * accepts must become rules in the kernel's maps, one for each directory, and the kernel's way down
+ * must find them.
  */
 #include "fuzz.h"
 
@@ -40,7 +41,7 @@ static void add_path(struct config *config, const char *name, char *path)
 	config_read(config, &plugin);
 }
 
-/* The row that the BPF side finds: the lowest on the way. */
+/* The row that the BPF side finds: that of the lowest directory that has a rule. */
 static uint32_t find_row(const char *path)
 {
 	uint32_t parent = 0, row = 0;

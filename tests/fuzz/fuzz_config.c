@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The <Plugin ebpf> block, from text of collectd's syntax; and what is made of it before anything
- * is loaded.
+ * The <Plugin ebpf> block, from text in collectd's syntax, and all that is made of it before an
+ * object is loaded.
  */
 #include "fuzz.h"
 

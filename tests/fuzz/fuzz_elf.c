@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ELF file in which a function or a marker is looked for: the first line of the bytes is its name,
- * with a single colon that of a marker.
+ * An ELF file in which a function or a marker is searched. The first line of the input is the name,
+ * that of a marker if it has a single colon.
  */
 #include "fuzz.h"
 

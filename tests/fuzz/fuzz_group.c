@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paths of cgroups, which some users choose, and a pattern, with a NUL between them: whatever the names are,
- * the key is whole, and what it is called has no characters that series cannot have.
+ * Paths of cgroups, which users can choose in part, and a glob, separated by a NUL. For any names,
+ * the key must be whole, padding included, and its name must have only characters that a series can
+ * have.
  */
 #include "fuzz.h"
 
@@ -29,7 +30,7 @@ static void check_name(const char *name)
 	FUZZ_WANT(!strcmp(clean, name));
 }
 
-/* Files are left alone: names of users and ids of containers are not looked up. */
+/* Reads no files: user names and container ids are not resolved. */
 static void check_description(const struct group_key *key, char *glob)
 {
 	struct service_config service = { .units = { .item = &glob, .count = 1 },

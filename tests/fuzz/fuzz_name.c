@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names that processes give themselves: what becomes of them in identifiers, file names and
- * receivers. The input is two names, with a NUL between them.
+ * Names that processes choose, and what they become in identifiers, file names and receivers of
+ * metrics. The input is two names, separated by a NUL.
  */
 #include "fuzz.h"
 
@@ -17,7 +17,7 @@ static const struct subject_names reserved[] = {
 	{ SUBJECT_PROBE, 1, "disk" },    { SUBJECT_PROCESS, 2, "web" },
 };
 
-/* Bytes of a letter by the table of RFC 3629, section 4; 0: none is there. */
+/* Bytes of the letter at `s`, by the table in RFC 3629, section 4; 0: there is none. */
 static size_t utf8_letter(const unsigned char *s)
 {
 	static const struct {
@@ -70,7 +70,8 @@ static void clean(const char *name, size_t size)
 	FUZZ_WANT(!strcmp(once, twice));
 }
 
-/* Is it NAME, or NAME-1-2 with as many numbers as the taken ones have? A dot is an underscore. */
+/* Whether it is NAME, or NAME-1-2 with as many numbers as the reserved names have. A dot counts
+ * as an underscore. */
 static bool is_taken(const char *name, const struct subject_names *names)
 {
 	size_t at = 0;
@@ -88,7 +89,7 @@ static bool is_taken(const char *name, const struct subject_names *names)
 	return name[at] == '\0';
 }
 
-/* As a command; false: it has no name of its own. */
+/* Enters the name of a command; false: it has no subject of its own. */
 static bool enter(struct subjects *subjects, const char *name, char *ret_name)
 {
 	int subject = subjects_enter(subjects, SUBJECT_COMMAND, name);
@@ -103,7 +104,7 @@ static bool enter(struct subjects *subjects, const char *name, char *ret_name)
 	return true;
 }
 
-/* Two names that differ when clean are two subjects. */
+/* Two names that differ after they are cleaned must be two subjects. */
 static void check_pair(const char *a, const char *b)
 {
 	static struct subjects subjects;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A regular expression, up to the first line's end, and the text that it is matched with: neither
- * may take much memory or time.
+ * A regular expression, which is the first line, and the text to match, which is the rest. No match
+ * may need much memory or time.
  */
 #include "fuzz.h"
 
@@ -12,7 +12,7 @@
 #define BYTES_MAX (16UL << 20)
 #define TIME_MAX_NS 1000000000ULL /* 25 ms without sanitizers on an idle machine */
 
-/* Of the sanitizers, where they are linked. */
+/* Defined by the sanitizers only. */
 __attribute__((weak)) size_t __sanitizer_get_current_allocated_bytes(void);
 
 static size_t allocated(void)

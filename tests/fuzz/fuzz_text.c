@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A FILE tag, a line of FIELD tags with semicolons between them, and behind that the text that is read
- * by them. What is given are words of the text, and numbers are what they say.
+ * A FILE tag, then a line of FIELD tags separated by semicolons, then the text that is read with
+ * them. Each word that is passed on must be a word of the text, and each number must be what the
+ * word says.
  */
 #include "fuzz.h"
 
@@ -78,7 +79,7 @@ static size_t count_lines(const char *text, const char *end)
 	return lines + 1;
 }
 
-/* The FIELD tags that are some; false: none is. */
+/* Parses the FIELD tags and keeps the valid ones; false: none is valid. */
 static bool check_fields(struct reading *r, char *tags)
 {
 	struct error error = { "" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which programs of an object are loaded for which functions, and what is said of one that there is none
- * for. Nothing is loaded.
+ * Which programs of an object are loaded for which functions, and the error for a function that no
+ * program fits. Nothing is loaded.
  */
 #include "tests/unit/testing.h"
 
@@ -76,7 +76,7 @@ static void test_programs(void)
 	}
 }
 
-/* One message of all. */
+/* All functions are in one message. */
 static void test_refused(void)
 {
 	struct function_target targets[200];
@@ -106,7 +106,7 @@ static void test_refused(void)
 int main(void)
 {
 	file_reader_init(&files);
-	message_to(daemon_log);
+	message_to(daemon_record);
 	test_programs();
 	test_refused();
 	daemon_clear();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why nothing can be attached to what was named of the kernel, in words that need no knowledge of
- * libbpf.
+ * Why the kernel refuses a hook, in words that need no knowledge of libbpf.
  */
 #include "tests/unit/testing.h"
 

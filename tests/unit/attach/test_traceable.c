@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names out of the kernel's list of functions that can be traced, whatever is in it.
+ * Function names in the kernel's list of traceable functions, whatever the list contains.
  */
 #include "tests/unit/testing.h"
 
@@ -50,8 +50,8 @@ static void test_lists(void)
 		struct error error = { "" };
 		char names[256];
 
-		CASE("%s of %s", cases[i].pattern, cases[i].list);
-		CHECK_INT(read_from(cases[i].list, cases[i].pattern, names, sizeof(names), &error),
+		CASE("%s of %s", cases[i].glob, cases[i].list);
+		CHECK_INT(read_from(cases[i].list, cases[i].glob, names, sizeof(names), &error),
 			  cases[i].status);
 		CHECK_TEXT(names, cases[i].want);
 		CHECK_INT(error.text[0] != '\0', cases[i].status != 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bpf/lib/cputime.h, compiled for user space: CPU time up to now, and divided by ticks, of short lives and of long
- * ones.
+ * bpf/lib/cputime.h, compiled for user space: CPU time up to now, and its division by ticks, for
+ * threads of any age.
  */
 #include "tests/unit/testing.h"
 
@@ -43,12 +43,13 @@ static void check_part(uint64_t n, uint64_t part, uint64_t whole, uint64_t slack
 static void test_part(void)
 {
 	for (int i = 0; i < 100000; i++) {
-		/* From a tick to 10 years on a CPU, and the whole as much by ticks, give or take half. */
+		/* From one tick to 10 years of CPU time; the whole is as many ticks, give or
+		 * take half of it. */
 		uint64_t n = random64() >> (6 + random64() % 40);
 		uint64_t whole = (n / 2 + random64() % (n + 1)) / TICK * TICK + TICK;
 		uint64_t part = random64() % (whole / TICK + 1) * TICK;
 
-		/* From 2^51, 26 days, on the last 12 bits of the ticks are not looked at. */
+		/* From 2^51 ns, 26 days, on, the last 12 bits of the ticks are ignored. */
 		check_part(n, part, whole,
 			   n / (1ULL << 40) + 3 + (whole >> 51 ? 3 * 4096 * 256 : 0));
 	}
@@ -83,8 +84,8 @@ static void test_divide(void)
 	CHECK_UINT(system, 2 * TICK);
 }
 
-/* A thread that ran in user mode for `before`, then in the kernel for a minute with a reading each
- * second, of ticks that meet it in one of five. */
+/* A thread that has run in user mode for `before` ns runs in the kernel for a minute, with a
+ * reading each second; one tick in five hits it. */
 static void test_change(uint64_t before)
 {
 	__u64 ticks = before / TICK * TICK, stime = 0, user = 0, system = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where services have their cgroups: as the kernel gives rows to their keys, as directories come and
- * go, and by the options Unit and Container. The files of these by table: text_cgroups.c.
+ * The cgroups of services: for keys that the kernel gives rows to, for directories that appear and
+ * vanish, and for the options Unit and Container. Files in these cgroups, by table: text_cgroups.c.
  */
 #include "tests/unit/testing.h"
 
@@ -144,13 +144,13 @@ static const char *paths(const struct text_files *files)
 static void test_rules(void)
 {
 	char *units[] = { (char *)"web@*.service", (char *)"db" };
-	char *cgroups[] = { (char *)"u.slice/web@1.service/x", (char *)"u.slice" };
+	char *paths_of[] = { (char *)"u.slice/web@1.service/x", (char *)"u.slice" };
 	char *boxes[] = { (char *)ID };
 	struct service_config services[] = {
-		{ .units = { units, 1 }, .cgroups = { cgroups, 1 } },
+		{ .units = { units, 1 }, .cgroups = { paths_of, 1 } },
 		{ .units = { units, 2 },
 		  .containers = { boxes, 1 },
-		  .cgroups = { &cgroups[1], 1 } },
+		  .cgroups = { &paths_of[1], 1 } },
 	};
 	const struct config config = { .services = services, .service_count = 2 };
 	const struct file_tag tag = { .root = PSEUDO_CGROUP, .path = "cpu.stat" };

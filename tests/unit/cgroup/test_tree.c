@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way down directories like those of cgroups, to what is a unit's, a user's or a container's.
+ * The walk down a directory tree like that of cgroups, to the cgroups of units, users and
+ * containers.
  */
 #include "tests/unit/testing.h"
 

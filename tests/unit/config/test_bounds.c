@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The configuration: what there is no room for costs one message, and no more than itself.
+ * Limits of the configuration: what exceeds one costs one message and only itself.
  */
 #include "tests/unit/fake/configuration.h"
 
-/* Blocks that there is no room for make one message. */
+/* All blocks beyond the limit are in one message. */
 static void test_too_many(const char *kind, unsigned most, const char *option)
 {
 	char *text = NULL, want[128];
@@ -27,7 +27,7 @@ static void test_too_many(const char *kind, unsigned most, const char *option)
 	free(text);
 }
 
-/* A mistake that a script has made in every line. */
+/* The same mistake in every line, as a script would make it. */
 static void test_flood(void)
 {
 	char *text = NULL;
@@ -46,7 +46,7 @@ static void test_flood(void)
 	free(text);
 }
 
-/* A line is taken with all of its names or none. */
+/* A Label line applies with all of its names, or not at all. */
 static void test_too_many_labels(void)
 {
 	char *text = NULL;
@@ -77,7 +77,7 @@ static void test_too_many_labels(void)
 	free(text);
 }
 
-/* Likewise. */
+/* A line of expressions applies with all of them, or not at all. */
 static void test_too_many_expressions(void)
 {
 	char *text = NULL;
@@ -104,7 +104,7 @@ static void test_too_many_expressions(void)
 
 int main(void)
 {
-	message_to(daemon_log);
+	message_to(daemon_record);
 	test_too_many("Service", CONFIG_SERVICES_MAX, "Process");
 	test_too_many("Probe", CONFIG_PROBES_MAX, "Option");
 	test_too_many_labels();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of an attach point.
+ * The text of a hook.
  */
 #include "tests/unit/testing.h"
 

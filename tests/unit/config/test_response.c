@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Classes of responses: what a line of a Service block comes to, and what of it the kernel gets.
+ * Classes of responses: rules from lines of Service blocks, and the rules that the kernel gets.
  * Maps are played.
  */
 #include "tests/unit/fake/blocks.h"
@@ -13,7 +13,7 @@
 #define X5 "01234"
 #define X15 X5 X5 X5
 
-/* Octets as "48 ?? 00". */
+/* Prints bytes as "48 ?? 00". */
 static void print_rule(const struct response_rule *rule, char *to, size_t size)
 {
 	const unsigned char *bytes = (const unsigned char *)rule->octets;
@@ -140,7 +140,7 @@ static void test_lost(void)
 	}
 }
 
-/* In the order of the lines, to the service that has them. */
+/* Rules are in the order of the lines, for the service that has them. */
 static void test_fill(void)
 {
 	struct response_rules rules;
@@ -169,7 +169,7 @@ static void test_fill(void)
 	fixture_done(&f);
 }
 
-/* Where nobody asks, there is nothing in the kernel. */
+/* Without a Response line, the kernel gets no rules. */
 static void test_none(void)
 {
 	struct fixture f;
@@ -184,7 +184,7 @@ static void test_none(void)
 
 int main(void)
 {
-	message_to(daemon_log);
+	message_to(daemon_record);
 	test_read();
 	test_mistakes();
 	test_covers();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What waits to be dispatched comes out as it went in.
+ * Value lists that wait to be dispatched come out as they went in, in the same order.
  */
 #include "tests/unit/testing.h"
 
@@ -10,7 +10,7 @@
 
 static size_t seen;
 
-/* Item i: names of i % 97 bytes and less, 1 to 8 values. */
+/* Item i has names of up to i % 97 bytes and 1 to 8 values. */
 static struct batch_item make(size_t i, char names[3][128], struct value *values)
 {
 	struct batch_item item = { names[0], names[1], names[2], values, 1 + i % 8, i % 3 == 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every allocation of the engine fails once: there is an error, nothing crashes, and what is half
- * built is freed, descriptors too. The linker puts the functions here in place of the allocator's
- * (--wrap).
+ * Every allocation of the engine fails once. Each failure must be an error without a crash, and
+ * what is half built must be freed, descriptors included. The linker replaces the allocator's
+ * functions by those of this file (--wrap).
  */
 #include "tests/unit/testing.h"
 
@@ -79,8 +79,8 @@ int __wrap_asprintf(char **text, const char *format, ...)
 	return length;
 }
 
-/* Runs until no allocation is left that has not failed. A run that returns 0 although one has
- * failed could do without it. */
+/* Runs with the first, second, ... allocation failing, until a run has fewer allocations than
+ * that. A run that returns 0 after a failed allocation did not need it. */
 static void try_all(const char *name, int (*run)(struct error *error), bool must_fail)
 {
 	unsigned files = testing_open_files();
@@ -166,7 +166,7 @@ static int read_schema(struct error *error)
 	return status;
 }
 
-/* Services that come and go, and a table that is read meanwhile. */
+/* Services and processes appear, and a table is read. */
 static int read_table(enum subject_kind kind, struct error *error)
 {
 	struct fake_snapshot services;
@@ -212,7 +212,7 @@ static int add_subscribers(struct error *error)
 	return status < 0 ? error_set(error, status, "subscribers") : 0;
 }
 
-/* What is opened in the kernel: services, and a probe, for which they are opened once. */
+/* Services and a probe in the kernel; the services are opened once, for all runs of the probe. */
 static struct config config;
 static struct file_reader files;
 static struct services services;
@@ -262,7 +262,7 @@ static void try_kernel(void)
 
 	read_block();
 	try_all("services", run_services, false);
-	/* Services keep descriptors of a probe's maps, from the first one on. */
+	/* From its first probe on, the services keep descriptors of maps. */
 	CHECK_INT(services_open(&services, &config, 10, &files, &error), 0);
 	CHECK_INT(run_probe(&error), 0);
 	try_all("probe", run_probe, false);

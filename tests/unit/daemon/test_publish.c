@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From accumulators to value lists: what collectd gets, under which names.
+ * From accumulators to value lists: the values that collectd gets, and their names.
  */
 #include "tests/unit/testing.h"
 
@@ -22,7 +22,7 @@ struct want {
 
 static struct config config;
 
-/* Reads and publishes, as a probe does at each interval. */
+/* Reads and publishes, as a probe does in each interval; the reading before was at `before_s`. */
 static void read_after(struct table *table, const struct snapshot *snapshot, uint64_t before_s,
 		       uint64_t now_s)
 {
@@ -37,7 +37,7 @@ static void read_after(struct table *table, const struct snapshot *snapshot, uin
 	CHECK_UINT(daemon_refused(), 0);
 }
 
-/* Of a dispatch that has told nothing before. */
+/* The same for a dispatch that has no reading before. */
 static void read_and_publish(struct table *table, const struct snapshot *snapshot, uint64_t now_s)
 {
 	read_after(table, snapshot, 0, now_s);
@@ -54,7 +54,7 @@ static void check_wants(const struct want *wants, size_t count)
 	}
 }
 
-/* One row of integers, of which the second reading finds others. */
+/* A row of integers, with other values in the second reading. */
 static void test_integers(void)
 {
 	static const struct {
@@ -187,7 +187,7 @@ static void test_integers(void)
 	}
 }
 
-/* count, sum and the lowest limb of the squares of small values. */
+/* Adds to the count, the sum and the lowest limb of the squares; for small values. */
 static void add_moments(uint64_t *cells, uint64_t value)
 {
 	cells[0]++;
@@ -232,16 +232,16 @@ static void test_moments(void)
 	table_done(&table);
 }
 
-/* A window of few samples has those of whole intervals before it, six at most; never those from
- * before a pause, nor those of the interval in which it ended. */
+/* If a window has few samples, it is extended by whole intervals before it, by six at most;
+ * never by those before a pause, nor by the interval in which the pause ended. */
 static void test_moments_window(void)
 {
 	static const struct {
 		unsigned added;
 		uint64_t value;
-		double samples, average; /* NAN: none */
+		double samples, average; /* NAN: not dispatched */
 	} readings[] = {
-		{ 9, 1000, 9, 1000 }, /* in it load begins */
+		{ 9, 1000, 9, 1000 }, /* load starts in this one */
 		{ 2048, 100, 2048, 100 },
 		{ 2047, 10, 2047 + 2048, (2047 * 10.0 + 2048 * 100) / (2047 + 2048) },
 		{ 1, 10, 2048, 10 },
@@ -323,7 +323,7 @@ static void test_hist(void)
 	table_done(&table);
 }
 
-/* Bucket rates as collectd's other plugins name them, of both histograms. */
+/* Bucket rates of both histograms, named as collectd's other plugins do. */
 static void test_buckets(void)
 {
 	static const struct want wants[] = {
@@ -356,7 +356,7 @@ static void test_buckets(void)
 	table_done(&table);
 }
 
-/* Whose series they are. */
+/* The subjects of series. */
 static void test_subjects(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive-x");
@@ -407,8 +407,9 @@ static void test_subjects(void)
 	snapshot_done(&services);
 }
 
-/* Counters of a service that is new between two readings were zero at the first of them, and say so.
- * A process that is new has no series at the reading before: of these there are TopN. */
+/* Counters of a service that is new between two readings were zero at the first one, so that
+ * value is dispatched, too. A new process gets no value for the reading before: only TopN of
+ * them have series. */
 static void test_begin(void)
 {
 	static const struct row_member members[] = {
@@ -451,7 +452,7 @@ static void test_begin(void)
 	snapshot_done(&f);
 }
 
-/* All of one reading have its time and the probe's interval. */
+/* All values of a reading have its time and the probe's interval. */
 static void test_time(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How often something is told.
+ * The rate limit of notifications.
  */
 #include "tests/unit/testing.h"
 
@@ -27,7 +27,7 @@ static void check_pass(uint64_t now_s, bool want, uint64_t want_suppressed)
 	check_of("web", now_s, want, want_suppressed);
 }
 
-/* want: the text that is told, NULL: nothing is. */
+/* want: the text of the notification, NULL: there is none. */
 static void check_release(uint64_t now_s, const char *want, uint64_t want_suppressed)
 {
 	const struct limit_source *source = NULL;
@@ -77,7 +77,7 @@ static void test_recovery(void)
 	check_pass(5000, false, 0);
 }
 
-/* A loop in one service keeps back no event of others. */
+/* Many events of one service delay no event of others. */
 static void test_fairness(void)
 {
 	limit_done(&limit);
@@ -110,7 +110,7 @@ static void test_fairness(void)
 	limit_done(&limit);
 }
 
-/* More subjects than there is room for: those without it share what one has. */
+/* More subjects than entries: those without one share the last. */
 static void test_many(void)
 {
 	char name[32];

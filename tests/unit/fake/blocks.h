@@ -17,8 +17,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Service blocks of a configuration, at work on the service object; its maps and iterators are
- * played. */
+/* Service blocks of a configuration, in effect in the engine's own object; its maps and
+ * iterators are played. */
 
 #define PROCESSES_MAX 32
 
@@ -74,13 +74,13 @@ static inline void set_free_rows(struct fixture *f, uint32_t count)
 	f->services.lifecycle.free_rows.services = count;
 }
 
-/* The kernel counts one process without a row, which has a name of its own. */
+/* The kernel counts one process without a row, whose name has no row either. */
 static inline void set_unassigned_name(struct fixture *f)
 {
 	f->counters.waiting = f->counters.waiting_names = 1;
 }
 
-/* The kernel has refused so many processes their storage. */
+/* The kernel had no storage for so many processes. */
 static inline void set_refused(struct fixture *f, uint64_t count)
 {
 	f->counters.refused = count;
@@ -92,8 +92,8 @@ static inline void add_cgroup(struct fixture *f)
 	f->counters.groups++;
 }
 
-/* The processes of a test: what the kernel lists, and the assignments that it gets. They are in the map
- * while the kernel carries them out, which is a walk. */
+/* The processes that the kernel lists, and the assignments that it gets. An assignment is in the
+ * map only during the walk in which the kernel carries it out. */
 static struct listed_process listed[PROCESSES_MAX];
 static struct assignment assignments[PROCESSES_MAX];
 static size_t listed_count;
@@ -108,7 +108,7 @@ static inline void copy_assignments(void)
 	}
 }
 
-/* A process that the kernel has given a row. */
+/* A process to which the kernel has given a row. */
 static inline struct listed_process *list(pid_t pid, pid_t parent, uint32_t row)
 {
 	struct listed_process *process = &listed[listed_count++];
@@ -118,13 +118,13 @@ static inline struct listed_process *list(pid_t pid, pid_t parent, uint32_t row)
 		.pid = (uint32_t)pid,
 		.parent = (uint32_t)parent,
 		.row = row,
-		.uid = geteuid(), /* as the pid files of a test */
+		.uid = geteuid(), /* the owner of a test's pid files */
 		.flags = LISTED_UNCLASSIFIED,
 	};
 	return process;
 }
 
-/* One that has executed nothing since its parent forked it. */
+/* A process that has not called exec since its fork. */
 static inline struct listed_process *list_forked(pid_t pid, pid_t parent, uint32_t row)
 {
 	struct listed_process *process = list(pid, parent, row);
@@ -133,7 +133,7 @@ static inline struct listed_process *list_forked(pid_t pid, pid_t parent, uint32
 	return process;
 }
 
-/* Something has been executed since; the engine looks after it. */
+/* Runs the resolver as after an exec, and records the assignments. */
 static inline void resolve(struct fixture *f)
 {
 	memset(assignments, 0, sizeof(assignments));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Maps and iterators in user space, by the names of libbpf's own functions. Maps hold no more
- * than they were sized for.
+ * Maps and iterators in user space, under the names of libbpf's functions. A map has no more
+ * entries than it was sized for.
  */
 #include "maps.h"
 
@@ -41,7 +41,7 @@ static void *copied(const void *bytes, size_t size)
 	return copy;
 }
 
-/* In place of the descriptor, the number of the fake. */
+/* The number of the played map, in place of a descriptor. */
 int bpf_map__fd(const struct bpf_map *map)
 {
 	for (size_t i = 0; i < fake_count; i++)
@@ -115,7 +115,7 @@ int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 	return 0;
 }
 
-/* In the order in which they were put there. */
+/* Keys come in the order in which they were added. */
 int bpf_map_get_next_key(int fd, const void *key, void *next)
 {
 	const struct fake *fake = &fakes[fd];
@@ -142,7 +142,7 @@ int bpf_map_delete_elem(int fd, const void *key)
 	return 0;
 }
 
-/* The descriptor of a pipe that holds the records; they fit into it. */
+/* The descriptor is that of a pipe with the records, which must fit into it. */
 struct bpf_link *maps_link(void)
 {
 	static char link;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Probes that are not opened, with the parts of one that a test needs: only this file sets members of
- * struct probe.
+ * Probes that are not opened, with the parts of one that a test needs: only this file sets members
+ * of struct probe.
  */
 #ifndef FAKE_PROBE_H
 #define FAKE_PROBE_H

@@ -29,7 +29,7 @@ static int add_struct(struct btf *btf, const char *name, uint32_t size)
 	return added(btf__add_struct(btf, name, size));
 }
 
-/* One type of each kind. */
+/* A type of each kind. */
 static void add_types(struct btf *btf, int *ids)
 {
 	static const struct {
@@ -78,8 +78,8 @@ static void add_types(struct btf *btf, int *ids)
 	ids[ROW_VOID] = 0;
 }
 
-/* An offset between bytes without the size of a bit field is what libbpf does
- * not make, but a file may have. */
+/* libbpf never makes an offset between bytes without the size of a bit field, but a file may
+ * have one. */
 static void add_row_member(struct btf *btf, const struct row_member *member, int type, uint32_t row,
 			   size_t i)
 {

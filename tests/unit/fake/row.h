@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows as BTF describes them, and tables of such rows in ordinary memory. Tests make tables by these
- * functions only: row.c alone sets members of struct table and of the structs in it.
+ * Rows as BTF describes them, and tables of such rows in ordinary memory. Tests make tables by
+ * these functions only: row.c alone sets members of struct table and of the structs in it.
  */
 #ifndef ROW_H
 #define ROW_H
@@ -38,7 +38,7 @@ enum row_type {
 	ROW_DOUBLE,
 	ROW_POINTER,
 	ROW_ARRAY,
-	ROW_LOOP,    /* a typedef of itself */
+	ROW_LOOP,    /* a typedef that refers to itself */
 	ROW_MISSING, /* a typedef of a type that does not exist */
 	ROW_VOID,
 	ROW_TYPES,
@@ -71,8 +71,8 @@ struct row_member {
 		.bit_size = size                                                        \
 	}
 
-/* BTF with a struct "row". With `reverse` its tags precede it, the last one first: their order is not
- * guaranteed. Aborts if libbpf refuses a type. To be freed with btf__free(). */
+/* BTF with a struct "row". With `reverse` its tags precede it, the last one first: their order
+ * is not guaranteed. Aborts if libbpf refuses a type. To be freed with btf__free(). */
 struct btf *row_btf(const struct row_member *members, size_t count, uint32_t size, bool reverse,
 		    uint32_t *ret_row);
 
@@ -86,18 +86,18 @@ void *row_table(struct table *table, const struct row_member *members, size_t co
 /* Its rows become `rows` rows of `shards` shards each; no more in all than they were. */
 void row_table_shards(struct table *table, uint32_t rows, uint32_t shards);
 
-/* Its rows become slots: via[ROW] is the slot of a service or process, owners[SLOT] its row + 1. The caller
- * owns both arrays. */
+/* Its rows become slots: via[ROW] is the slot of a service or process, owners[SLOT] its row + 1.
+ * The caller owns both arrays. */
 void row_table_slots(struct table *table, uint64_t *via, uint64_t *owners);
 
-/* Services have these slots by the engine's grant: those below `reserved` are of Service blocks, those from
- * `shared` on are also for names that users control. To be followed by slots_start(). */
+/* Services have these slots by the engine's grant: those below `reserved` are of Service blocks,
+ * those from `shared` on are also for names that users control. To be followed by slots_start(). */
 void row_table_grants(struct table *table, uint32_t reserved, uint32_t open);
 
 void row_table_subject(struct table *table, enum subject_kind kind);
 
-/* The rows are named by keys: `source` lists them, at most `shown_max` names of a group have series. To be
- * followed by keys_start(). */
+/* The rows are named by keys: `source` lists them, at most `shown_max` names of a group have
+ * series. To be followed by keys_start(). */
 void row_table_keys(struct table *table, const struct labels *labels, const struct source *source,
 		    uint32_t shown_max);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs whose runs are counted, as of no object: only this file sets their members.
+ * Programs whose runs are counted, without an object: only this file sets their members.
  */
 #ifndef FAKE_RUN_COUNTER_H
 #define FAKE_RUN_COUNTER_H
@@ -19,7 +19,7 @@ static inline struct hot_program program_of(int fd, int number, unsigned hook_ns
 				     .rate = HOT_UNKNOWN };
 }
 
-/* What a hook and a run have turned out to cost. */
+/* The measured costs of a hook and of a run. */
 static inline void set_program_costs(struct hot_program *program, unsigned hook_ns,
 				     uint64_t body_ns)
 {

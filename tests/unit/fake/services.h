@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of services and of their rows, in the engine; the kernel's side is played by tests. Only this file
- * sets members of struct services and struct lifecycle, and of what the kernel shares with them.
+ * The life of services and of their rows, in the engine; the kernel's side is played by tests. Only
+ * this file sets members of struct services and struct lifecycle, and of what the kernel shares
+ * with them.
  */
 #ifndef FAKE_SERVICES_H
 #define FAKE_SERVICES_H
@@ -19,7 +20,7 @@
 
 #define S(seconds) ((uint64_t)((seconds) * (double)NS_PER_S))
 #define INTERVAL_S 10
-#define ROWS 6 /* other, kernel, one that is configured, three for command names */
+#define ROWS 6 /* other, kernel, a configured service, three for command names */
 #define PROCESS_ROWS 3
 #define CONFIGURED SERVICE_FIRST
 
@@ -234,7 +235,8 @@ static inline uint64_t generation_of(const struct fixture *f, uint32_t row)
 		.generation;
 }
 
-/* A service that has series from 110 s on and no process from 120 s on; returns the generation of its subject. */
+/* A service that has series from 110 s on and no process from 120 s on; returns the generation
+ * of its subject. */
 static inline uint64_t live_until_120(struct fixture *f, uint32_t row, const char *name)
 {
 	uint64_t generation;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table of slots that services get on first use, two shards each, and services: two of Service blocks or
- * commands with series of their own, one without. The kernel's side is played by give_slot() and count().
+ * A table of slots that services get on first use, two shards each, and services: two of Service
+ * blocks or commands with series of their own, one without. The kernel's side is played by
+ * give_slot() and count().
  */
 #ifndef SLOTS_H
 #define SLOTS_H

@@ -24,8 +24,8 @@ struct fake_snapshot {
 	bool notable[SNAPSHOT_ROWS_MAX];
 };
 
-/* All rows of services are free, and no row of processes has an owner. The snapshot points into *s, which
- * must not move. */
+/* All rows of services are free, and no row of processes has an owner. The snapshot points into
+ * *s, which must not move. */
 static inline void snapshot_init(struct fake_snapshot *s, uint32_t rows, uint32_t process_rows)
 {
 	if (rows > SNAPSHOT_ROWS_MAX || process_rows > SNAPSHOT_ROWS_MAX)
@@ -68,13 +68,13 @@ static inline void show_command(struct fake_snapshot *s, uint32_t row, const cha
 	show_row(s, row, SUBJECT_COMMAND, name);
 }
 
-/* The row keeps its subject and all else. */
+/* The row keeps its subject and flags. */
 static inline void set_state(struct fake_snapshot *s, uint32_t row, enum row_state state)
 {
 	s->states[row].state = state;
 }
 
-/* The row loses its subject and all else; the subject stays in the list. */
+/* The row loses its subject and all flags; the subject stays in the list. */
 static inline void reset_row(struct fake_snapshot *s, uint32_t row, enum row_state state)
 {
 	s->states[row] = (struct service_state){ .state = state, .subject = NO_SUBJECT };
@@ -93,7 +93,7 @@ static inline void defer_row(struct fake_snapshot *s, uint32_t row)
 	s->states[row] = (struct service_state){ .state = ROW_HIDDEN, .held = true };
 }
 
-/* Two rows of one service. */
+/* Two rows of the same service. */
 static inline void join_rows(struct fake_snapshot *s, uint32_t row, uint32_t other)
 {
 	s->states[row] = s->states[other];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists of a configuration's words.
+ * Lists of strings as configurations have them.
  */
 #ifndef FAKE_STRING_LIST_H
 #define FAKE_STRING_LIST_H
@@ -13,7 +13,7 @@ static inline struct strings strings_of(const char *const *words, size_t count)
 	return (struct strings){ .item = (char **)words, .count = count };
 }
 
-/* STRINGS("a", "b"): a list of these words, for as long as its block lasts. */
+/* STRINGS("a", "b"): a list of these words, valid until the end of the block. */
 #define STRINGS(...)                                     \
 	strings_of((const char *const[]){ __VA_ARGS__ }, \
 		   sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))

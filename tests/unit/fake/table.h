@@ -34,7 +34,8 @@ static inline bool has_cells(const struct table *table, size_t subject)
 	       table->accumulators.accumulator[subject].total != NULL;
 }
 
-/* Growth of a subject's cell between the last two readings; of a table of a probe, the subject is the row. */
+/* Growth of a subject's cell between the last two readings; of a table of a probe, the subject
+ * is the row. */
 static inline uint64_t window(const struct table *table, size_t subject, uint32_t cell)
 {
 	return table->accumulators.accumulator[subject].window[cell];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Iterators of an object that is opened, not loaded: maps_iterate() says what they write.
+ * Iterators of an object that is opened, not loaded; maps_iterate() sets what they write.
  */
 #ifndef FAKE_WALKS_H
 #define FAKE_WALKS_H
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Gives an object so many of them, which it has no link of its own to. */
+/* Gives the object `count` iterators, without a link that it would own. */
 static inline struct reading_walk *object_walked_by(struct object *object, size_t count)
 {
 	struct reading_walk *walks = calloc(count, sizeof(*walks));
@@ -25,7 +25,7 @@ static inline struct reading_walk *object_walked_by(struct object *object, size_
 	return walks;
 }
 
-/* To be called before the object is closed: nobody may destroy the link. */
+/* Must be called before the object is closed, which would destroy the link. */
 static inline void object_walks_forget(struct object *object, struct reading_walk *walks)
 {
 	object->walks = NULL;

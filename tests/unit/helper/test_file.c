@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that are read by another process: what they may be, and one that does not answer. The
- * latter is played by stopping the process that reads.
+ * Files that a helper process reads: which files it accepts, and helpers that time out, which are
+ * played by stopping the process.
  */
 #include "tests/unit/testing.h"
 
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define WAIT_MS 100
-#define PATIENCE_MS 10000 /* where an answer comes, however busy the machine is */
+#define PATIENCE_MS 10000 /* for replies that come, on a machine of any load */
 
 static char directory[] = "/tmp/test_file.XXXXXX";
 static struct file_reader helper;
@@ -168,7 +168,7 @@ static unsigned count_descriptors(pid_t pid)
 	return count;
 }
 
-/* Who does not answer is left alone until then, and holds up nobody else. */
+/* A helper that times out is not used until it replies, and delays no other one. */
 static void test_stuck(void)
 {
 	pid_t process = child_of(helper.starter);
@@ -206,7 +206,7 @@ static void test_stuck(void)
 	CHECK_UINT(count_descriptors(getpid()), descriptors);
 }
 
-/* As many as may be left waiting; then nothing of that share is read until one ends. */
+/* As many as may time out; then nothing of this budget is read until one of them replies. */
 static void test_many_stuck(void)
 {
 	struct file file = { 0 };
@@ -238,7 +238,7 @@ static void test_many_stuck(void)
 	free(file.bytes);
 }
 
-/* Somebody ends one of the two processes, or both. */
+/* One of the two processes is killed, or both. */
 static void test_killed(void)
 {
 	struct file file = { 0 };
@@ -255,8 +255,7 @@ static void test_killed(void)
 	}
 }
 
-/* Whoever else waits for children of this process has waited for it, and its number is another
- * process's by now. */
+/* Other code of this process has waited for the child, whose pid is another process's now. */
 static void test_reused_pid(void)
 {
 	struct file_reader other;
@@ -271,7 +270,7 @@ static void test_reused_pid(void)
 		other_process = fork();
 		if (other_process == 0) {
 			close(ends[0]);
-			sleep(60); /* with the other end open */
+			sleep(60); /* keeps the other end open */
 			_exit(0);
 		}
 		_exit(write(ends[1], &other_process, sizeof(other_process)) !=
@@ -289,7 +288,7 @@ static void test_reused_pid(void)
 	close(ends[0]);
 }
 
-/* File systems have errors that say of a worker that it does not answer. */
+/* Errors of file systems that would otherwise mean that a helper does not reply. */
 static void test_errors_of_files(void)
 {
 	static const int errors[] = { ETIMEDOUT, EPIPE, EBUSY };
@@ -326,8 +325,8 @@ static void end_at_signal(int number)
 	_exit(3);
 }
 
-/* What is meant for the daemon, and sent to all of its name, ends neither of the two, nor
- * runs the daemon's handler there. */
+/* A signal to all processes of the daemon's name ends neither of the two, and runs no handler of
+ * the daemon in them. */
 static void test_signals(void)
 {
 	pid_t process = child_of(helper.starter);
@@ -343,14 +342,14 @@ static void test_signals(void)
 	free(file.bytes);
 }
 
-/* The processes hold nothing of ours open but their end of a socket. */
+/* The processes have no descriptor of ours except their end of a socket. */
 static void test_descriptors(void)
 {
 	pid_t processes[] = { helper.starter, child_of(helper.starter) };
 
 	for (size_t i = 0; i < COUNT_OF(processes); i++) {
 		CASE("descriptors of process %zu", i);
-		/* What was read last may be open for a moment longer. */
+		/* The file that was read last may be open for a moment longer. */
 		for (int n = 0; n < 1000 && count_descriptors(processes[i]) != 1; n++)
 			usleep(1000);
 		CHECK_UINT(count_descriptors(processes[i]), 1);

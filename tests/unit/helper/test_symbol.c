@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that are opened and read by other processes: what they may be, those of other processes, and
- * a program for it that is none. The kernel's part needs rights, and is tests/kernel/test_attach.py's.
+ * Files that other processes open and read: which files are accepted, files as other processes see
+ * them, and programs that are no ebpf-symbols. What needs privileges is in
+ * tests/kernel/test_attach.py.
  */
 #include "tests/unit/testing.h"
 
@@ -67,7 +68,7 @@ static void test_open(void)
 	CHECK_INT(fstat(one.fd, &file), 0);
 	CHECK_UINT(one.inode, file.st_ino);
 	CHECK_UINT(one.size, (uint64_t)file.st_size);
-	/* That of the process that opens it. */
+	/* As seen by the process that opens it. */
 	CHECK_INT(symbol_is_same(&one, &other), 1);
 	other.changed_ns++;
 	CHECK_INT(symbol_is_same(&one, &other), 0);
@@ -77,7 +78,7 @@ static void test_open(void)
 	CHECK_INT(other.fd, -1);
 }
 
-/* As its processes see it: links lead to where they would for them, and not out of there. */
+/* As its processes see it: links are followed in their root directory and cannot leave it. */
 static void test_other_root(void)
 {
 	struct symbol_file file, wanted;
@@ -164,7 +165,8 @@ static void test_find(void)
 	CHECK_HAS(found[0].error.text, "it is no 64-bit program");
 }
 
-/* Programs that are no ebpf-symbols: not there, not executable, silent, or one that talks nonsense. */
+/* Programs that are no ebpf-symbols: missing, not executable, without output, or with invalid
+ * output. */
 static void test_programs(void)
 {
 	static const struct {
@@ -193,7 +195,7 @@ static void test_programs(void)
 	set_symbol_helper(&files, real);
 }
 
-/* One that says nothing, and one that says nonsense. */
+/* A helper that does not reply, and one whose reply is invalid. */
 static void test_helper(void)
 {
 	struct symbol_file file = { .fd = -7 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A separate file of symbols adds to what a file has, and takes nothing away, whatever it does to its
- * reader; and what is said of a reader that does not come to its end. This program is also such a
- * reader: what its copies are called they do, and else they are ebpf-symbols.
+ * A separate debug file adds symbols and removes none, whatever happens to the helper that reads
+ * it; and the messages about a helper that fails. This program is also that helper: copies of it do
+ * what their name says, or run ebpf-symbols.
  */
 #include "tests/unit/testing.h"
 
@@ -17,13 +17,13 @@
 #include <signal.h>
 
 static struct file_reader files;
-static uint64_t shown_offset; /* of `shown`, in the programs */
+static uint64_t shown_offset; /* of `shown`, in each of the programs */
 
-/* --- the reader --- */
+/* --- the helper --- */
 
 static const struct played_helper {
 	const char *name;
-	int signal; /* that it is ended by; 0: it ends without an answer */
+	int signal; /* that ends it; 0: it exits without a reply */
 	const char *want;
 	bool may_pass;
 } played_helpers[] = {
@@ -76,7 +76,7 @@ static int find(const char *played_helper, struct symbol_found *found, struct er
 	return status;
 }
 
-/* What the file itself has is found in any case. */
+/* Symbols of the file itself are found in any case. */
 static void check(const char *played_helper, int hidden_status, const char *why, const char *note)
 {
 	struct symbol_found found[COUNT_OF(wanted)];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers of the program that reads files of others, which one of them may have taken over.
+ * Replies of ebpf-symbols, which parses files of others and may have been taken over by one.
  */
 #include "tests/unit/testing.h"
 
@@ -210,7 +210,7 @@ static void test_bad_names(void)
 		CHECK_INT(parse_names(&reply, size), -EBADMSG);
 }
 
-/* The longest that there is, and one byte more. */
+/* A name of the maximum length, and one byte more. */
 static void test_long_names(void)
 {
 	struct {

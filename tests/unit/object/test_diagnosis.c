@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why something failed, as libbpf and the kernel tell it, and what is said to help. libbpf's words
- * are spoken here, through the print function that it would call.
+ * The reasons for failures, as libbpf and the kernel report them, and the remedies in messages. The
+ * test passes libbpf's messages to the print function that libbpf would call.
  */
 #include "tests/unit/testing.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which tiers of an object are tried, and what is said of a Tier or Option that it does not have.
+ * Which hook sets of an object are tried, and the errors for a hook set or an Option that the
+ * object does not have.
  */
 #include "tests/unit/testing.h"
 
@@ -13,8 +14,8 @@
 
 static struct file_reader files;
 
-/* costly.bpf.o has tier 1, tier 2 with its option costly, and the option extra; sample.bpf.o the
- * tiers 1 to 3 and the option optional; service.bpf.o neither. */
+/* costly.bpf.o has hook set 1, hook set 2 with the option costly, and the option extra;
+ * sample.bpf.o the hook sets 1 to 3 and the option optional; service.bpf.o has none. */
 static const struct plan {
 	const char *object;
 	const char *options[3];
@@ -67,7 +68,7 @@ static const struct plan {
 	  { "ignoring Option \"x\": it has no options", "ignoring Tier 1: it has no tiers" } },
 };
 
-/* Of two options that a tier needs both are named. */
+/* If a hook set needs one of two options, both are in the message. */
 static void test_two_options(void)
 {
 	struct probe_config block = { .tier = 2 };
@@ -89,7 +90,7 @@ static void test_two_options(void)
 
 static void test_plan(const struct plan *plan)
 {
-	struct probe_config block = { .tier = plan->tier };
+	struct probe_config block = { .tier = plan->set };
 	char *names[COUNT_OF(plan->options)], options[64] = "before";
 	struct error error = { "" };
 	struct object object;
@@ -126,7 +127,7 @@ static void test_no_block(void)
 int main(void)
 {
 	file_reader_init(&files);
-	message_to(daemon_log);
+	message_to(daemon_record);
 	for (size_t i = 0; i < COUNT_OF(PLANS); i++) {
 		CASE("plan %zu", i);
 		test_plan(&PLANS[i]);

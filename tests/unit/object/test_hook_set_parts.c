@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tiers and options of objects, and what is loaded with them. Nothing is.
+ * Hook sets and options of objects, and the programs and maps that belong to them. Nothing is
+ * loaded.
  */
 #include "tests/unit/testing.h"
 
@@ -63,7 +64,7 @@ static void test_options(const char *path)
 	object_done(&object);
 }
 
-/* An option may be of a tier, a map and a variable. */
+/* An option may select a hook set, a map and a variable. */
 static void test_option_parts(const char *path)
 {
 	static const struct {
@@ -106,7 +107,7 @@ static void test_option_parts(const char *path)
 	}
 }
 
-/* Of several programs the one that needs least says what a tier needs. */
+/* Of several programs in a hook set, the one that needs the fewest options decides. */
 static void test_two_options(const char *path)
 {
 	static const struct {
@@ -144,7 +145,7 @@ static void test_two_options(const char *path)
 	object_done(&object);
 }
 
-/* Without programs of tiers there are none. */
+/* An object without hook sets. */
 static void test_no_hook_sets(const char *path)
 {
 	struct error error = { "" };

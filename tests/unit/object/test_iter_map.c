@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is said of iterators over a map that do not say over which one, or over one that cannot be
- * walked over. Nothing is loaded.
+ * Errors for map iterators that name no map, or one that they cannot walk. Nothing is loaded.
  */
 #include "tests/unit/testing.h"
 
@@ -15,7 +14,7 @@
 static struct file_reader files;
 
 static const struct {
-	const char *option, *want; /* want: NULL: nothing is wrong */
+	const char *option, *want; /* want: NULL: it is correct */
 } CASES[] = {
 	{ "no_tag", "program no_tag: it does not say which map it walks over; put OVER(MAP) behind "
 		    "SEC(\"iter/bpf_map_elem\")" },

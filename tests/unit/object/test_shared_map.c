@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which maps of the engine's own object another one gets. Nothing is loaded: of maps that agree
- * the descriptor alone is missing.
+ * Which maps of the engine's own object another object shares. Nothing is loaded: maps that agree
+ * lack only the descriptor.
  */
 #include "tests/unit/testing.h"
 
@@ -38,7 +38,7 @@ static void open_sample(struct object *object)
 	CHECK_INT(object_open(object, testing_built("tests/bpf/sample.bpf.o"), &files, &error), 0);
 }
 
-/* Opens the sample with every such text in it replaced by one as long. */
+/* Opens the sample with each occurrence of a text replaced by another one of its length. */
 static void open_with(struct object *object, const char *text, const char *by)
 {
 	struct error error = { "" };
@@ -82,7 +82,7 @@ static void test_agreed(void)
 
 		CHECK_INT(share_is_borrowed(&object, map), is_common);
 	}
-	/* All that is left to find fault with. */
+	/* The missing descriptor is the only error. */
 	CHECK_INT(share_maps(&owner, &object, &error), -EINVAL);
 	CHECK_HAS(error.text, "service_tasks: File descriptor in bad state");
 	object_done(&object);
@@ -109,7 +109,7 @@ static void test_differences(void)
 	check_refused(&object, "its layout is number 7, the plugin's 2");
 }
 
-/* A tag alone shares nothing, and a name alone neither. */
+/* Neither a tag alone nor a name alone shares a map. */
 static void test_one_side(void)
 {
 	struct error error = { "" };

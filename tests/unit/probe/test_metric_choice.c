@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collect and Ignore of a Probe block, against tests/bpf/selection.bpf.o: which tables are read then, and what is
- * said of lines that fit nothing. Nothing is loaded.
+ * Collect and Ignore of a Probe block, with tests/bpf/selection.bpf.o: which tables are read, and
+ * the messages about lines that select nothing. Nothing is loaded.
  */
 #include "tests/unit/testing.h"
 
@@ -28,9 +28,9 @@ static const struct plan {
 	const char *name;
 	char *collect[GLOBS_MAX], *ignore[GLOBS_MAX];
 	const char *option;
-	const char *tables; /* map:metrics */
+	const char *tables; /* map:number of its metrics */
 	const char *messages[MESSAGES_MAX];
-	bool has_loads; /* is a map made of it? */
+	bool has_loads; /* whether that map is created */
 } PLANS[] = {
 	{ .name = "by default", .tables = "rows:2 loads:1 names:1 " },
 	{ .name = "some",
@@ -79,7 +79,7 @@ static size_t count_of(char *const *globs)
 	return count;
 }
 
-/* Which maps are tables, as a probe finds them. */
+/* The maps that a probe opens as tables. */
 static void print_tables(char *text, size_t size, const struct object *object,
 			 const struct probe_config *block, const struct selection *selection)
 {
@@ -128,7 +128,7 @@ static void test_plan(const struct plan *plan)
 	}
 	CHECK_UINT(daemon_messages(), messages);
 	CHECK_INT(collect_has_metrics(&object, &block, &config), true);
-	CHECK_INT(variant_is_off(&object), false); /* though some of its metrics are */
+	CHECK_INT(variant_is_off(&object), false); /* some of its metrics are on */
 	print_tables(got, sizeof(got), &object, &block, &selection);
 	CHECK_TEXT(got, plan->tables);
 	object_done(&object);
@@ -155,7 +155,7 @@ static void test_none(void)
 
 int main(void)
 {
-	message_to(daemon_log);
+	message_to(daemon_record);
 	file_reader_init(&files);
 	for (size_t i = 0; i < COUNT_OF(PLANS); i++)
 		test_plan(&PLANS[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which probes open, in the real kernel, and what is said of those that do not. Needs the right to
+ * Which probes open in the real kernel, and the errors of those that do not. Needs the right to
  * load BPF programs.
  */
 #include "tests/unit/fake/sample.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-/* Probes that do not open: the error says why, and nothing is left to free. */
+/* Probes that do not open: the error is the reason, and nothing needs to be freed. */
 static void test_bad_probes(void)
 {
 	struct error error = { "" };
@@ -39,7 +39,7 @@ static void test_bad_probes(void)
 	CHECK_INT(probe.object.bpf == NULL && probe.tables == NULL && probe.path == NULL, 1);
 }
 
-/* Mistakes in tables, each behind an option of its name. */
+/* Mistakes in tables; each is selected by an option of its name. */
 static void test_mistakes(void)
 {
 	static const struct {
@@ -73,7 +73,7 @@ static void test_mistakes(void)
 	probe_done(&probe);
 }
 
-/* The second one is off, whatever it is called; the first one goes on. */
+/* The second probe with an object is off, whatever its name; the first one works. */
 static void test_same_object(void)
 {
 	struct error error = { "" };
@@ -103,7 +103,7 @@ static int open_costly(const char *options, struct error *error)
 	return open_probe(testing_built("tests/bpf/costly.bpf.o"), error);
 }
 
-/* The only tier that loads needs an option; another one has a table of three rows. */
+/* The only hook set that loads needs an option; another one has a table of three rows. */
 static void test_costly(void)
 {
 	struct error error = { "" };
@@ -151,7 +151,7 @@ static void test_costly(void)
 	CHECK_HAS(error.text, "; Option \"costly\" in its Probe block");
 }
 
-/* Rows mean something where a table gives them on first use. */
+/* Rows is for tables that give out rows on first use only. */
 static void test_rows(void)
 {
 	struct error error = { "" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which probes MaxOverhead switches off, when, for how long, and what is said of it: over a clock and
- * costs that the test plays.
+ * Which probes MaxOverhead turns off, when and for how long, and the messages about it; the clock
+ * and the costs are played.
  */
 #include "tests/unit/testing.h"
 
@@ -24,12 +24,12 @@
 static const char *const names[PROBES] = { "one", "two", "three" };
 static struct probe_config blocks[PROBES];
 static struct probe probes[PROBES];
-static double costs[PROBES]; /* percent, while it is attached */
+static double costs[PROBES]; /* in percent, while it is attached */
 static bool is_off[PROBES];
 static struct hot_program programs[PROBES];
 static unsigned resumed[PROBES], samples[PROBES];
-static int failure; /* of what is attached again */
-/* Those of the first probe, where it has any. */
+static int failure; /* of attaching again */
+/* Function blocks of the first probe, if it has any. */
 static struct function_config function_blocks[FUNCTIONS] = {
 	{ .name = "hot", .max_overhead = 5 },
 	{ .name = "other" },
@@ -38,7 +38,7 @@ static struct function_config function_blocks[FUNCTIONS] = {
 static struct functions functions = { .blocks = function_blocks,
 				      .count = FUNCTIONS,
 				      .run_map = -1 };
-static struct functions *first_functions; /* of the first probe, in the next begin() */
+static struct functions *first_functions; /* of the first probe, from the next begin() on */
 static double function_costs[FUNCTIONS];
 static bool function_is_off[FUNCTIONS];
 static struct overhead overhead;
@@ -68,7 +68,7 @@ static bool played_since(struct cost_mark *mark, const struct probe *probe, int 
 	return !isnan(costs[i]);
 }
 
-/* Runs take less than was thought. */
+/* Measures that runs take less time than assumed. */
 static void played_sample(struct probe *probe)
 {
 	struct hot_program *program = &programs[probe - probes];
@@ -99,7 +99,7 @@ static int played_resume(struct probe *probe, int function, struct error *error)
 	return 0;
 }
 
-/* All of them off by default, and attached just now; own: limits of the Probe blocks. */
+/* All probes are off by default and were attached just now; own: limits of their Probe blocks. */
 static void begin(double percent, const double own[PROBES])
 {
 	overhead_done(&overhead);
@@ -110,7 +110,7 @@ static void begin(double percent, const double own[PROBES])
 		blocks[i].max_overhead = own[i];
 		probe_of(&probes[i], names[i], INTERVAL_S, &blocks[i]);
 		probe_set_off_by_default(&probes[i], true);
-		probe_object(&probes[i], (void *)probes); /* never used */
+		probe_object(&probes[i], (void *)probes); /* not NULL; never used */
 		probe_functions(&probes[i], i == 0 ? first_functions : NULL);
 		costs[i] = 0;
 		is_off[i] = false;
@@ -210,7 +210,7 @@ static void test_trial(void)
 	check_off(false, false, false);
 }
 
-/* Before one goes, it is looked how long its runs take. */
+/* Before a probe is turned off, the time of its runs is measured. */
 static void test_sample(void)
 {
 	CASE("nothing is sampled while all is well");
@@ -231,7 +231,7 @@ static void test_sample(void)
 	check_off(true, false, false);
 }
 
-/* The mean of three readings. */
+/* The mean over three readings counts. */
 static void test_readings(void)
 {
 	CASE("a peak of one reading");
@@ -292,7 +292,7 @@ static void test_together(void)
 	CHECK_UINT(daemon_notifications(), 2);
 }
 
-/* When the first one was attached again. */
+/* The time at which the first probe is attached again. */
 static uint64_t next_try_ns(void)
 {
 	unsigned before = resumed[0];
@@ -331,7 +331,7 @@ static void test_back_off(void)
 				  "probe one is on again: it costs 0.5 % of the CPUs"),
 		  true);
 	CASE("half as long for each such time that it lasted");
-	pass(100 * MINUTE); /* an hour, and half an hour */
+	pass(100 * MINUTE); /* an hour, then half an hour */
 	costs[0] = 5;
 	pass(INTERVAL_S * S);
 	CHECK_REAL((double)next_try_ns() / (double)S, 15 * 60, INTERVAL_S + 3);
@@ -363,7 +363,7 @@ static void test_failure(void)
 	CHECK_UINT(daemon_notifications(), 2);
 }
 
-/* Limits of Function blocks; the last test, as the probe keeps its functions. */
+/* Limits of Function blocks; the last test, as the probe's functions stay. */
 static void test_functions(void)
 {
 	CASE("functions with a limit, before their probe");
@@ -415,7 +415,7 @@ static void test_functions(void)
 
 int main(void)
 {
-	message_to(daemon_log);
+	message_to(daemon_record);
 	test_which();
 	test_trial();
 	test_sample();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Readings of two probes in two threads: neither waits for the other, whatever that one waits for.
- * The kernel and collectd are played by hand, and stop where the test says so.
+ * Readings of two probes in two threads: neither delays the other, whatever that one waits for. The
+ * kernel and collectd are played, and block where the test says so.
  */
 #include "tests/unit/fake/services.h"
 
@@ -17,7 +17,7 @@
 #include <semaphore.h>
 #include <time.h>
 
-#define WAIT_S 60 /* longer than any machine takes; only what fails waits for so long */
+#define WAIT_S 60 /* longer than any machine needs; only a failure waits that long */
 #define READINGS 20
 
 struct pair {
@@ -27,7 +27,7 @@ struct pair {
 };
 
 static sem_t arrived, go_on;
-static const char *stop_at; /* where the slow probe stops */
+static const char *stop_at; /* where the slow probe blocks */
 
 static bool wait_for(sem_t *sem)
 {
@@ -41,7 +41,7 @@ static bool wait_for(sem_t *sem)
 	return true;
 }
 
-static unsigned given_up; /* in threads, where no check may be */
+static unsigned given_up; /* counted in threads, which must not use CHECK */
 
 static void stop(void)
 {
@@ -58,7 +58,7 @@ static void on_dispatch(const char *subject)
 	}
 }
 
-/* Of the library, in place of its own. */
+/* Replaces the function of the library. */
 int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
 		     struct file *ret_file);
 int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
@@ -135,7 +135,7 @@ static void end_reading(pthread_t thread)
 	CHECK_UINT(__atomic_load_n(&given_up, __ATOMIC_RELAXED), 0);
 }
 
-/* An interval later. */
+/* One interval later. */
 static void read_quick(struct pair *p)
 {
 	struct error error = { "" };
@@ -145,7 +145,8 @@ static void read_quick(struct pair *p)
 	CHECK_INT(probe_read(&p->quick, &error), 0);
 }
 
-/* Where the slow probe stops, the quick one goes on at its interval, and services come and go. */
+/* While the slow probe is blocked, the quick one is read at its interval, and services start and
+ * exit. */
 static void check_stop(struct pair *p, const char *at)
 {
 	pthread_t thread;
@@ -187,8 +188,8 @@ static void test_file(void)
 	pair_done(&p);
 }
 
-/* A row of a service that is gone goes to another, and what it did is not lost, though a probe that
- * has not read it waits for its values to be taken. */
+/* The row of an exited service is reused, and its counts are not lost, although a probe that has
+ * not read them is blocked in dispatch. */
 static void test_catch_up(void)
 {
 	struct error error = { "" };
@@ -224,7 +225,7 @@ static void test_catch_up(void)
 
 static unsigned inside;
 
-/* Comes back when both are here. */
+/* Returns when both threads have called it. */
 static void wait_for_other(void)
 {
 	if (__atomic_add_fetch(&inside, 1, __ATOMIC_ACQ_REL) != 1)

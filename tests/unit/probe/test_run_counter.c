@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HOT tags of an object, and what runs are reckoned to cost. Nothing is loaded.
+ * HOT tags of an object, and the estimated costs of runs. Nothing is loaded.
  */
 #include "tests/unit/testing.h"
 
@@ -13,7 +13,8 @@
 
 #include <errno.h>
 
-/* Opens the object with each such text in it replaced by one as long; "" replaces nothing. */
+/* Opens the object with each occurrence of a text replaced by another one of its length; ""
+ * replaces nothing. */
 static void open_with(struct object *object, const char *text, const char *by)
 {
 	const struct strings all = STRINGS("never");
@@ -69,7 +70,7 @@ static void test_tags(void)
 		      "version of the plugin has it; include that header");
 }
 
-/* One that is not in use has no number. */
+/* A program that is not loaded has no counter. */
 static void test_option(void)
 {
 	struct error error = { "" };

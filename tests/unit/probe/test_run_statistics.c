@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When run statistics are sampled, and what is made of a sample. The linker puts a kernel and a
- * clock of the test's own in place of the real ones (--wrap): programs run at a steady rate, and
- * are counted while somebody has the statistics on.
+ * When run statistics are sampled, and what a sample says. The linker replaces the kernel's calls
+ * and the clock (--wrap): programs run at a constant rate, and are counted while somebody has the
+ * statistics on.
  */
 #include "tests/unit/testing.h"
 
@@ -19,7 +19,7 @@
 #define HOUR_READINGS 360
 #define FDS_MAX 1024
 
-/* Runs a second and nanoseconds of a run. */
+/* Runs per second and nanoseconds per run. */
 static struct program {
 	double rate, time_ns;
 	double count, total_ns;
@@ -30,7 +30,7 @@ static struct program {
 };
 
 static uint64_t now_ns, on_ns;
-static int own = -1; /* the descriptor that keeps the statistics on */
+static int own = -1; /* the descriptor of ours that keeps the statistics on */
 static unsigned requests;
 static bool allowed, others;
 
@@ -112,7 +112,7 @@ static struct runs begin(void)
 	return runs;
 }
 
-/* A reading, and what is left of the interval. */
+/* A reading, and the remainder of the interval. */
 static void read_once(struct runs *runs, double interval_s)
 {
 	uint64_t begin_ns = now_ns;
@@ -131,7 +131,7 @@ static void check_values(const struct runs *runs)
 	}
 }
 
-/* From the first reading on there are values; one sample in five minutes, on average. */
+/* Values exist from the first reading on; samples are taken every five minutes, on average. */
 static void test_rare(void)
 {
 	struct runs runs = begin();
@@ -149,7 +149,7 @@ static void test_rare(void)
 	runs_done(&runs);
 }
 
-/* They leave no time for the next reading to be late. */
+/* Samples leave enough of the interval, so that the next reading is not late. */
 static void test_short_interval(void)
 {
 	struct runs runs = begin();
@@ -184,7 +184,8 @@ static void test_others(void)
 	runs_done(&runs);
 }
 
-/* They are on in a part of each interval, in which there is no sample: what is known becomes old. */
+/* Others have the statistics on during a part of each interval, when no sample is taken: the
+ * values become old. */
 static void test_now_and_then(void)
 {
 	struct runs runs = begin();
@@ -225,7 +226,7 @@ static void test_no_right(void)
 	runs_done(&runs);
 }
 
-/* A program that rests keeps the mean that is known. */
+/* A program that does not run keeps its mean. */
 static void test_pause(void)
 {
 	struct runs runs = begin();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When samplers run, and how they stay below their share: over a clock, a CPU clock and iterators
- * that the test plays.
+ * When samplers run, and how they stay within their budget; the clocks and the iterators are
+ * played.
  */
 #include "tests/unit/testing.h"
 
@@ -42,7 +42,7 @@ static int played_run(const struct sample *sample, struct error *error)
 	return failure ? error_set(error, failure, "it fails") : 0;
 }
 
-/* So many that want to run hz times a second. */
+/* Plays `count` samplers of `hz` runs per second. */
 static void play(struct sampler *sampler, struct sampled *items, size_t count, unsigned hz,
 		 double percent)
 {
@@ -135,7 +135,7 @@ static void test_budget(void)
 	CHECK_REAL(runs[0], 10000, 200);
 }
 
-/* At a fixed period of 10 ms all would come at one moment of what has that period itself. */
+/* A fixed period of 10 ms would sample work of the same period at one moment of it. */
 static void test_jitter(void)
 {
 	unsigned seen[10] = { 0 };
@@ -201,7 +201,7 @@ static void test_none(void)
 	sampler_stop(&sampler);
 }
 
-/* Of an object that is not loaded: what is tested runs none of them. */
+/* Samplers of an object that is not loaded; the test runs none of them. */
 static struct sample attached[2] = { { .hz = 200 }, { .hz = 11 } };
 
 static struct bpf_object *open_samplers(void)
@@ -263,7 +263,7 @@ static void test_options(void)
 	bpf_object__close(bpf);
 }
 
-/* Both options in one message, and the probe goes on. */
+/* Both options are in one message, and the probe works. */
 static void test_no_sampler(void)
 {
 	const struct probe_config blocks[] = {
@@ -295,7 +295,7 @@ static void test_no_sampler(void)
 	bpf_object__close(bpf);
 }
 
-/* One that did not open, and what stands for an unreadable directory, which has no block. */
+/* A probe that did not open, and the entry for an unreadable directory, which has no block. */
 static void test_off(void)
 {
 	const struct probe_config block = { .frequency_hz = 50, .budget_percent = 1 };
@@ -313,7 +313,7 @@ static void test_off(void)
 
 int main(void)
 {
-	message_to(daemon_log);
+	message_to(daemon_record);
 	test_wanted();
 	test_budget();
 	test_jitter();

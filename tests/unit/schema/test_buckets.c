@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/schema/buckets.c: histograms with the buckets of others.
+ * plugin/schema/buckets.c: histograms with buckets of other programs.
  */
 #include "tests/unit/testing.h"
 
@@ -42,7 +42,7 @@ static void test_bounds(void)
 	static struct {
 		char *words[WORDS_MAX];
 		uint32_t count;
-		double upper[3]; /* of the first, the second and the last */
+		double upper[3]; /* of the first, the second and the last bucket */
 	} cases[] = {
 		{ { exp2_, n0, n7 }, 8, { 1, 2, 128 } },
 		{ { exp2_, n3, n7 }, 5, { 8, 16, 128 } },
@@ -124,7 +124,7 @@ static void test_statistics(void)
 {
 	char *words[WORDS_MAX] = { exp2_, n0, n3 };
 	struct buckets buckets = parsed(words);
-	/* Up to 1, 2, 4 and 8, and the sum. */
+	/* Buckets up to 1, 2, 4 and 8, and the sum. */
 	static const uint64_t none[5], some[5] = { 0, 10, 0, 30, 200 },
 				       unsummed[5] = { 0, 4, 0, 4, 0 };
 

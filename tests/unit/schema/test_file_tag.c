@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The grammar of FILE and FIELD.
+ * The grammar of the tags FILE and FIELD.
  */
 #include "tests/unit/testing.h"
 

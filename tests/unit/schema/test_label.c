@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Labels: from BTF of a key to what its members are called.
+ * Labels: from the BTF of a key to the names of its members.
  */
 #include "tests/unit/testing.h"
 
@@ -44,7 +44,7 @@ static void types_init(struct types *types)
 	types->id[POINTER] = btf__add_ptr(btf, byte);
 }
 
-/* A struct of these members, without padding. */
+/* A struct with these members, without padding. */
 static int add_key(struct types *types, const struct member *members, uint32_t *ret_size)
 {
 	uint32_t size = 0;
@@ -135,7 +135,7 @@ static void test_read(void)
 	}
 }
 
-/* Keys without members. */
+/* Keys that are no struct. */
 static void test_plain(void)
 {
 	static const struct {
@@ -218,7 +218,7 @@ static void test_names(void)
 	}
 }
 
-/* What others may have written. */
+/* Texts that may be hostile. */
 static void test_texts(void)
 {
 	static const struct {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/schema/label_choice.c: which names have series by Label of a Probe block, and what is told of lines that cannot.
+ * plugin/schema/label_choice.c: which names have series by the Label lines of a Probe block, and
+ * the messages about lines without effect.
  */
 #include "tests/unit/testing.h"
 
@@ -94,7 +95,7 @@ static void test_mistakes(void)
 
 int main(void)
 {
-	message_to(daemon_log);
+	message_to(daemon_record);
 	test_fits();
 	test_none();
 	test_mistakes();

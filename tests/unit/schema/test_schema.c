@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From synthetic BTF to columns and metrics.
+ * Columns and metrics, from synthetic BTF.
  */
 #include "tests/unit/testing.h"
 
@@ -19,7 +19,7 @@
 struct schema_case {
 	const char *name;
 	uint32_t size;
-	/* Columns as print() has them, then metrics by the numbers of their columns; or a part
+	/* The columns as print() writes them, then the metrics as numbers of columns; or a part
 	 * of the error. */
 	const char *want;
 	struct row_member members[MEMBERS_MAX];
@@ -241,7 +241,7 @@ static const struct schema_case bad[] = {
 	  { MEMBER("a", U64, 0, "gauge"), MEMBER("b", U64, 8, "") } },
 };
 
-/* Rows of one member, "a". */
+/* Rows with one member, "a". */
 static const struct {
 	const char *name;
 	enum row_type type;
@@ -296,7 +296,7 @@ static const struct {
 	  "member a: rate, notable, rank, per and where are for integers" },
 };
 
-/* Appends to text, which has room for 1024 bytes. */
+/* Appends to a text that has room for 1,024 bytes. */
 #define ADD(text, ...) snprintf((text) + strlen(text), 1024 - strlen(text), __VA_ARGS__)
 
 static void print_column(char *text, const struct column *c, const struct schema *schema)
@@ -340,7 +340,7 @@ static void print(char *text, const struct schema *schema)
 			    j + 1 == schema->metrics[i].source_count ? "]" : "");
 }
 
-/* Cells of columns follow each other without a gap. */
+/* The cells of all columns are contiguous. */
 static void check_cells(const struct schema *schema)
 {
 	static const uint32_t cells[] = {
@@ -405,7 +405,7 @@ static void test_good(void)
 	check_good(&reversed, true);
 }
 
-/* One message, and nothing is left to free. */
+/* There is one error, and nothing needs to be freed. */
 static void check_bad(const struct schema_case *c)
 {
 	struct error error = { "" };
@@ -434,7 +434,7 @@ static void test_bad(void)
 	}
 }
 
-/* A file may have any number of tags; each makes a column. */
+/* A row may have any number of tags; each makes a column. */
 static void test_many(void)
 {
 	struct row_member member = MEMBER("a", U64, 0, "gauge");

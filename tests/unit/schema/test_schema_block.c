@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/config/table_block.c and plugin/schema/schema_block.c: from Table blocks to columns.
+ * plugin/config/table_block.c and plugin/schema/schema_block.c: columns from Table blocks.
  */
 #include "tests/unit/testing.h"
 
@@ -68,7 +68,7 @@ static void test_columns(void)
 	static const struct {
 		const char *lines;
 		enum shape shape;
-		struct column want; /* the first */
+		struct column want; /* only the first one */
 	} cases[] = {
 		{ "<Value>\nMetric \"derive-a\"\n</Value>",
 		  PLAIN,
@@ -140,7 +140,7 @@ static void test_columns(void)
 	}
 }
 
-/* Several of a type, and one that is there for another. */
+/* Several metrics of a type, and one that needs another. */
 static void test_several(void)
 {
 	struct error error = { "" };
@@ -226,7 +226,7 @@ static void test_mistakes(void)
 	}
 }
 
-/* What is ignored of the configuration, line by line. */
+/* Lines that are ignored, with the reason for each. */
 static void test_lines(void)
 {
 	static const struct {
@@ -268,7 +268,7 @@ static void test_lines(void)
 
 int main(void)
 {
-	message_to(daemon_log);
+	message_to(daemon_record);
 	test_columns();
 	test_several();
 	test_mistakes();

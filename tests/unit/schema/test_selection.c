@@ -22,9 +22,10 @@ struct example {
 	char *collect[GLOBS_MAX], *ignore[GLOBS_MAX];
 	enum subject_kind subject;
 	const struct row_member *members;
-	size_t labels; /* in the type instance */
+	size_t labels; /* labels in the type instance */
 	bool buckets;
-	const char *columns, *series; /* the columns that are read, by member; what is dispatched */
+	const char *columns,
+		*series; /* the columns that are read, by member; the series that are dispatched */
 };
 
 #define P(text) ((char[]){ text })
@@ -179,7 +180,7 @@ static const struct example examples[] = {
 	  .series = "latency-h-average latency-i-percentile-50 " },
 };
 
-/* Appends to text, which has room for 1024 bytes. */
+/* Appends to a text that has room for 1,024 bytes. */
 #define ADD(text, ...) snprintf((text) + strlen(text), 1024 - strlen(text), __VA_ARGS__)
 
 struct printer {
@@ -286,7 +287,7 @@ static void check_example(const struct example *e)
 	schema_done(&schema);
 }
 
-/* A Collect line that fits nothing leaves what is on by default, and Ignore has its way. */
+/* A Collect line that selects nothing leaves the defaults on, and Ignore applies to them. */
 static void test_mistaken(void)
 {
 	char *glob = P("no_such"), *ignored = P("derive-d");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Percentiles that the engine writes into rows. The rows are ordinary memory: reading needs no
- * kernel.
+ * Percentiles that the engine writes into rows. The rows are in ordinary memory: no kernel is
+ * needed.
  */
 #include "tests/unit/testing.h"
 
@@ -40,7 +40,7 @@ static void add_values(struct timed_row *row, uint64_t value, uint64_t count)
 	row->bucket[hist_index(value)] += count;
 }
 
-/* Of the samples as they are, not scaled; small ones are exact. */
+/* In units of the samples, not scaled; small values are exact. */
 static void test_values(void)
 {
 	struct table table;
@@ -77,7 +77,7 @@ static void test_values(void)
 	table_done(&table);
 }
 
-/* All of a row add up, and the first one has the percentile. */
+/* The shards of a row are added; the first one gets the percentile. */
 static void test_shards(void)
 {
 	struct table table;
@@ -95,7 +95,7 @@ static void test_shards(void)
 	table_done(&table);
 }
 
-/* What is caught up with is of the interval that goes on. */
+/* What is read to catch up belongs to the interval in progress. */
 static void test_catch_up(void)
 {
 	struct error error = { "" };
@@ -131,7 +131,7 @@ static void test_start(void)
 	table_done(&table);
 }
 
-/* The column is off, and its cells are not read. */
+/* The column of the histogram is off; its percentile is written all the same. */
 static void test_not_collected(void)
 {
 	const struct strings collect = STRINGS("derive");
@@ -148,7 +148,7 @@ static void test_not_collected(void)
 	table_done(&table);
 }
 
-/* The next owner of a slot begins with nothing. */
+/* The next owner of a slot starts from zero. */
 static void test_slots(void)
 {
 	struct slots_fixture f;
@@ -258,7 +258,7 @@ static void test_mistakes(void)
 	}
 }
 
-/* Where the engine cannot write at once, by each of the maps that it reads otherwise. */
+/* Percentiles need an array that the engine can write; each other kind of map is refused. */
 static void test_maps(void)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of Service blocks that no process fits: which are told after ten readings, how many, and what
- * is taken back. Maps and iterators are played.
+ * Lines of Service blocks that fit no process: which are logged after ten readings, how many, and
+ * which are withdrawn. Maps and iterators are played.
  */
 #include "tests/unit/fake/blocks.h"
 #include "tests/unit/fake/daemon.h"
@@ -30,13 +30,13 @@ static void read_times(struct fixture *f, int times)
 static void start(struct fixture *f, const char *text)
 {
 	CHECK_INT(fixture_init(f, text), 0);
-	/* So that the played maps know it. */
+	/* A played map exists from the first call on. */
 	bpf_map__fd(object_map(&f->services.object, "service_groups"));
 	maps_iterate(NULL, 0);
 	daemon_clear();
 }
 
-/* The kernel meets a process with this key. */
+/* The kernel discovers a process with this key. */
 static void discover_key(uint32_t kind, const char *text)
 {
 	struct service_name name = { .fitted = 1 };
@@ -48,7 +48,7 @@ static void discover_key(uint32_t kind, const char *text)
 	CHECK_INT(maps_put("service_names", &key, &name), true);
 }
 
-/* And one in this directory below another. */
+/* The kernel discovers a process in this directory below another one. */
 static uint32_t discover_directory(uint32_t parent, const char *directory)
 {
 	struct cgroup_step step = { .parent = parent };
@@ -75,7 +75,7 @@ static const char *const lines[] = { "Process \"ngnix\"", "ProcessMatch \"^/opt/
 				     "Unit \"ngnix.service\"", "Container \"wbe-*\"",
 				     "Cgroup \"x/y\"" };
 
-/* Each kind is told, at the tenth reading, once. */
+/* Each kind is logged once, at the tenth reading. */
 static void test_logged(void)
 {
 	struct fixture f;
@@ -100,7 +100,7 @@ static void test_logged(void)
 	fixture_done(&f);
 }
 
-/* What the kernel has met before is not told, what it meets after is taken back, each once. */
+/* Lines that fit before are not logged, those that fit later are withdrawn, each once. */
 static void test_fitted(void)
 {
 	for (int later = 0; later < 2; later++) {
@@ -126,7 +126,7 @@ static void test_fitted(void)
 	}
 }
 
-/* A directory above the one that is meant has met a process. */
+/* A process in a directory above the configured one. */
 static void test_cgroup_above(void)
 {
 	struct fixture f;
@@ -139,7 +139,7 @@ static void test_cgroup_above(void)
 	fixture_done(&f);
 }
 
-/* Of one block, where another line fits, it may be meant so. */
+/* If another line of the same block fits, the block may be as intended. */
 static void test_alternative(void)
 {
 	struct fixture f;
@@ -153,7 +153,7 @@ static void test_alternative(void)
 	fixture_done(&f);
 }
 
-/* A second service of the same command line: its line has fitted, too. */
+/* The line of a second service for the same command line fits, too. */
 static void test_second_match(void)
 {
 	struct fixture f;
@@ -190,7 +190,7 @@ static void test_many(void)
 	fixture_done(&f);
 }
 
-/* Readings that have not looked at all, and those without a look for processes, are none. */
+/* Readings that did not inspect all processes, and those that searched none, do not count. */
 static void test_unfinished(void)
 {
 	struct fixture f;
@@ -209,7 +209,7 @@ static void test_unfinished(void)
 	fixture_done(&f);
 }
 
-/* Of what it names no process has been found; what keeps it from being read has been told. */
+/* A pid file names no process; if it cannot be read, there is a message about that instead. */
 static void test_pid_files(void)
 {
 	char path[] = "/tmp/test_fit.XXXXXX", text[256];
@@ -242,7 +242,7 @@ static void test_pid_files(void)
 
 int main(void)
 {
-	message_to(daemon_log);
+	message_to(daemon_record);
 	test_logged();
 	test_fitted();
 	test_cgroup_above();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules that the kernel cannot follow alone: which cgroups that it has met are given which row. Maps
- * and iterators are played.
+ * Rules that the kernel cannot apply by itself: the rows that the engine gives to discovered
+ * cgroups. Maps and iterators are played.
  */
 #include "tests/unit/fake/blocks.h"
 #include "tests/unit/fake/daemon.h"
@@ -25,7 +25,7 @@ static void note(void)
 	scans += mode && *mode == SCAN_MATCH;
 }
 
-/* The kernel meets a cgroup. */
+/* The kernel discovers a cgroup. */
 static void discover(struct fixture *f, uint64_t number, uint32_t kind, const char *text,
 		     uint32_t rule)
 {
@@ -100,7 +100,7 @@ static void test_rows(void)
 	}
 }
 
-/* One that has been looked at is not looked at again when there is another. */
+/* A cgroup is inspected once, even if another one appears. */
 static void test_once(void)
 {
 	const struct group_id id = { .number = 2 };
@@ -122,7 +122,7 @@ static void test_once(void)
 	fixture_done(&f);
 }
 
-/* No cgroup is looked at where the kernel follows all rules. */
+/* No cgroup is inspected if the kernel can apply all rules. */
 static void test_needless(void)
 {
 	static const char *const configs[] = {
@@ -142,7 +142,7 @@ static void test_needless(void)
 
 int main(void)
 {
-	message_to(daemon_log);
+	message_to(daemon_record);
 	test_rows();
 	test_once();
 	test_needless();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long CPUs were idle, from texts as /proc/stat has them.
+ * Idle time of CPUs, from texts in the form of /proc/stat.
  */
 #include "tests/unit/testing.h"
 
@@ -40,7 +40,7 @@ static void check(const struct cpu_idle want[CPUS])
 	}
 }
 
-/* Texts have ticks of 1/100 s. */
+/* The unit of these texts is 1/100 s. */
 static uint64_t ticks(uint64_t count)
 {
 	return count * (S / (uint64_t)sysconf(_SC_CLK_TCK));

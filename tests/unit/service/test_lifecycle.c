@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a row: hidden, shown, retired, free for another name. The kernel's side of it is
- * played by hand.
+ * The life of a row: hidden, shown, retired, free for another name. The kernel's side is played.
  */
 #include "tests/unit/fake/services.h"
 
@@ -13,7 +12,8 @@ static bool known(const char *text)
 	return maps_get("service_names", &key, &name);
 }
 
-/* As many rows as the configuration asks for; a half of those for names is for units and containers. */
+/* The number of rows that the configuration permits; half of those for names are for units and
+ * containers. */
 static void test_rows(void)
 {
 	static struct service_config services[2];
@@ -50,7 +50,7 @@ static void test_rows(void)
 	}
 }
 
-/* Alive for an interval, less what readings jitter. */
+/* It must be alive for an interval, less the jitter of readings. */
 static void test_age(void)
 {
 	static const struct {
@@ -84,7 +84,7 @@ static void test_age(void)
 	}
 }
 
-/* What used much is shown at once, though it may be gone. */
+/* A service that used much is shown at once, even if it has exited. */
 static void test_active(void)
 {
 	for (int64_t processes = 0; processes < 2; processes++) {
@@ -109,7 +109,7 @@ static void test_active(void)
 	fixture_done(&f);
 }
 
-/* A short life: never shown, and the row is free once all have read what it did. */
+/* A short life: it is never shown, and the row is free once all probes have read its counts. */
 static void test_short_life(void)
 {
 	struct fixture f;
@@ -131,7 +131,7 @@ static void test_short_life(void)
 	CHECK_INT(known("true"), false);
 	CHECK_TEXT(subject(&f, 5), "other");
 	CASE("short life, one of two has read");
-	read_at(&f, slow, 110); /* as late as it was retired: may have missed something */
+	read_at(&f, slow, 110); /* at the time when it retired: may have missed some counts */
 	read_at(&f, fast, 115);
 	refresh(&f, 115);
 	CHECK_INT(state(&f, 5), ROW_RETIRED);
@@ -151,7 +151,7 @@ static void test_short_life(void)
 	fixture_done(&f);
 }
 
-/* Shown, gone, and no longer shown after ten intervals. */
+/* A service is shown, exits, and is hidden after ten intervals. */
 static void test_exited(void)
 {
 	struct fixture f;
@@ -178,7 +178,7 @@ static void test_exited(void)
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
 	CHECK_TEXT(subject(&f, 3), "other");
 	CHECK_INT(known("bash"), false);
-	refresh(&f, 328); /* nobody reads */
+	refresh(&f, 328); /* no probe has a reading */
 	CHECK_INT(state(&f, 3), ROW_FREE);
 	CASE("the name comes back in another row");
 	claim_row(&f, 5, "bash", 1);
@@ -189,8 +189,8 @@ static void test_exited(void)
 	fixture_done(&f);
 }
 
-/* A name that comes back before its series are forgotten goes on with them; a slow probe's are
- * remembered for longer. */
+/* A name that returns before its series are forgotten continues them; for a slow probe they are
+ * remembered longer. */
 static void test_back(void)
 {
 	static const struct {
@@ -220,7 +220,7 @@ static void test_back(void)
 		read_at(&f, slow, cases[i].slow_s);
 		claim_row(&f, 5, "bash", 1);
 		refresh(&f, cases[i].back_s);
-		CHECK_INT(state(&f, 3), ROW_FREE); /* its subject alone stays */
+		CHECK_INT(state(&f, 3), ROW_FREE); /* its subject stays */
 		refresh(&f, cases[i].back_s + INTERVAL_S);
 		CHECK_TEXT(subject(&f, 5), "bash");
 		CHECK_INT(generation_of(&f, 5) == generation, cases[i].same);
@@ -228,7 +228,7 @@ static void test_back(void)
 	}
 }
 
-/* A process that slipped in while the name was taken away keeps the row. */
+/* A process that starts while the name is withdrawn keeps the row in use. */
 static void test_retired_with_processes(void)
 {
 	struct fixture f;
@@ -250,7 +250,7 @@ static void test_retired_with_processes(void)
 	fixture_done(&f);
 }
 
-/* The name may belong to another row by now: that one's stays. */
+/* If the name belongs to another row by now, it stays that row's. */
 static void test_name_of_another_row(void)
 {
 	struct group_key key = key_of(GROUP_COMMAND, "true");
@@ -269,7 +269,8 @@ static void test_name_of_another_row(void)
 	fixture_done(&f);
 }
 
-/* Names of the plugin's own series, names that fill their subject, names to be cleaned. */
+/* Names of the plugin's own series, names of the maximum length, and names with invalid
+ * characters. */
 static void test_names(void)
 {
 	static const struct {
@@ -300,7 +301,8 @@ static void test_names(void)
 	}
 }
 
-/* Command names that are the same once cleaned share series, and leave them to each other. */
+/* Command names that are the same after cleaning have the same series, and each continues them
+ * when the other one exits. */
 static void test_common_subject(void)
 {
 	struct fixture f;
@@ -324,7 +326,7 @@ static void test_common_subject(void)
 	fixture_done(&f);
 }
 
-/* New names are bounded by the hour; who comes back is not new. */
+/* The number of new names per hour is limited; a name that returns is not new. */
 static void test_new_names(void)
 {
 	struct lifecycle *lifecycle;
@@ -364,7 +366,7 @@ static void test_new_names(void)
 	fixture_done(&f);
 }
 
-/* Names that ran when the plugin started are not new. */
+/* Names of processes that ran before the plugin started are not new. */
 static void test_names_at_start(void)
 {
 	struct fixture f;

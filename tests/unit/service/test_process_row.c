@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a process row: a process of a service with series of its own, from its first reading to the
- * last. The kernel's side of it is played by hand.
+ * The life of a process row: a process of a service with series of its own, from its first reading
+ * to its last. The kernel's side is played.
  */
 #include "tests/unit/fake/services.h"
 
@@ -23,7 +23,7 @@ static void test_processes(void)
 	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
 	label_process(&f, 1, 12.349, 77, CONFIGURED, PROCESS_ALIVE);
 	refresh(&f, 100);
-	/* Field 22 of /proc/PID/stat: ticks of 10 ms. */
+	/* Field 22 of /proc/PID/stat, in ticks of 10 ms. */
 	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
 	CHECK_UINT(f.services.snapshot->subjects
 			   .subject[snapshot_process_subject(f.services.snapshot, 1)]
@@ -57,7 +57,7 @@ static void test_processes(void)
 	fixture_done(&f);
 }
 
-/* A process that began and ended between two readings has its series for one. */
+/* A process that starts and ends between two readings has series in one of them. */
 static void test_short_process(void)
 {
 	struct fixture f;
@@ -77,7 +77,8 @@ static void test_short_process(void)
 	fixture_done(&f);
 }
 
-/* Of rows that are not configured there are no processes; their rows come free all the same. */
+/* Rows of services that are not configured have no process series; their process rows are freed
+ * as well. */
 static void test_process_of_no_service(void)
 {
 	static const uint32_t rows[] = { SERVICE_OTHER, SERVICE_KERNEL, CONFIGURED + 1,
@@ -99,7 +100,7 @@ static void test_process_of_no_service(void)
 	}
 }
 
-/* The name of its series may be that of a service: it has none. */
+/* If a service has the name of its series, the process has none. */
 static void test_process_of_a_service_name(void)
 {
 	struct fixture f;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Turns of users at being looked at: whose time is over, and who comes last.
+ * Quotas of users for the time that inspecting their processes needs: who has exceeded one, and who
+ * is inspected last.
  */
 #include "tests/unit/testing.h"
 
@@ -45,7 +46,7 @@ static void test_costs(void)
 	}
 }
 
-/* More users than there is room for: the one of longest ago is forgotten. */
+/* More users than entries: the one that was inspected longest ago is forgotten. */
 static void test_many_users(void)
 {
 	struct turns quotas = { 0 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of rows that are taken for keys: who has a name, who makes way, and what goes on under it.
- * The kernel's side is played by hand.
+ * Names of rows by their keys: which row gets a name, which one yields it, and how series continue
+ * under it. The kernel's side is played.
  */
 #include "tests/unit/fake/services.h"
 
 #define ID_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define ID_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
-/* As the engine has found out by the key. */
+/* The name that the engine has found for the key. */
 static void give_name(struct fixture *f, uint32_t row, const char *name, const char *other_name)
 {
 	struct row_name named = { .key = key_of_row(f, row) };
@@ -64,7 +64,7 @@ static void test_unnamed(void)
 	fixture_done(&f);
 }
 
-/* One whose files do not answer is asked for thrice. */
+/* A name whose files time out is requested three times. */
 static void test_tries(void)
 {
 	struct row_name name = { .name = "0123" };
@@ -107,7 +107,7 @@ static void test_nameless(void)
 	fixture_done(&f);
 }
 
-/* Another id, the same name. */
+/* A container with another id and the same name. */
 static void test_made_again(void)
 {
 	uint64_t generation;
@@ -152,7 +152,7 @@ static void test_two_living(void)
 	fixture_done(&f);
 }
 
-/* Whoever came first. */
+/* The row that had the name first keeps it. */
 static void test_ranks(void)
 {
 	static const uint32_t orders[][3] = { { 3, 4, 5 }, { 5, 4, 3 }, { 4, 5, 3 }, { 4, 3, 5 } };
@@ -223,7 +223,7 @@ static void test_claimed_by_both(void)
 	fixture_done(&f);
 }
 
-/* New names of commands and users leave those of units and containers theirs. */
+/* New names of commands and users leave room for those of units and containers. */
 static void test_allowances(void)
 {
 	static const struct {
@@ -259,7 +259,7 @@ static void test_allowances(void)
 	}
 }
 
-/* A row goes back to whom it was reserved for. */
+/* A row returns to the queue that it came from. */
 static void test_reserve(void)
 {
 	struct fixture f;
@@ -284,8 +284,8 @@ static void test_reserve(void)
 	fixture_done(&f);
 }
 
-/* A container of a Service block, as its name says: what it has counted before that is known is the
- * block's. */
+/* A container that belongs to a Service block by its name: its counts from before the name was
+ * known are the block's. */
 static void test_of_a_block(void)
 {
 	struct row_name name = { .name = "web-1", .is_nameless = true, .service = CONFIGURED };

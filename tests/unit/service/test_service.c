@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose rows are, as readings at the same time see it: one refresh is for all of them, what a reading
- * works on does not change, and no row goes to another while a reading takes it for its own.
+ * Owners of rows, as simultaneous readings see them: one refresh serves all of them, the snapshot
+ * of a reading does not change, and no row is reused while a reading uses it.
  */
 #include "tests/unit/fake/services.h"
 
@@ -13,7 +13,7 @@
 #define THREADS 4
 #define READINGS 2000
 
-/* One refresh is for all whose interval is at least twice its age. */
+/* A refresh serves all readings whose interval is at least twice its age. */
 static void test_once(void)
 {
 	const struct snapshot *first, *second;
@@ -42,7 +42,7 @@ static void test_once(void)
 	fixture_done(&f);
 }
 
-/* What a reading has begun with it ends with. */
+/* A reading ends with the snapshot that it started with. */
 static void test_constant(void)
 {
 	const struct snapshot *before, *after;
@@ -71,7 +71,7 @@ static void test_constant(void)
 	fixture_done(&f);
 }
 
-/* A process has ended, and a reading goes on that takes its row for its own. */
+/* A process has ended while a reading still uses its row. */
 static void test_process_in_use(void)
 {
 	const struct snapshot *snapshot;
@@ -110,7 +110,7 @@ static bool catch_up_unless_busy(void *of)
 	return !busy;
 }
 
-/* A subscriber that is late because it is reading just now is asked again. */
+/* A subscriber that is late because its reading is in progress is asked again. */
 static void test_late_and_reading(void)
 {
 	unsigned calls = 0;
@@ -139,7 +139,7 @@ static void test_late_and_reading(void)
 	fixture_done(&f);
 }
 
-/* The kernel: processes that live for a moment, in all rows that names may have. */
+/* As the kernel with processes that live briefly, in all rows for names. */
 static void churn(struct fixture *f, unsigned n)
 {
 	for (uint32_t row = CONFIGURED + 1; row < ROWS; row++) {
@@ -159,7 +159,7 @@ struct reading_thread {
 	unsigned odd;
 };
 
-/* Each row's subject is one that there is, in every snapshot. */
+/* In each snapshot, the subject of each row must exist. */
 static void *read_often(void *of)
 {
 	struct reading_thread *reading_thread = of;
@@ -212,7 +212,7 @@ static void test_threads(void)
 	fixture_done(&f);
 }
 
-/* Told once an hour. */
+/* Logged at most once an hour. */
 static void test_logged(void)
 {
 	struct fixture f;
@@ -237,7 +237,7 @@ static void test_logged(void)
 
 int main(void)
 {
-	message_to(daemon_log);
+	message_to(daemon_record);
 	test_once();
 	test_constant();
 	test_process_in_use();

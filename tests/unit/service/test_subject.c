@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of subjects, and numbers that are used again.
+ * Names of subjects, and numbers that are reused.
  */
 #include "tests/unit/testing.h"
 
@@ -73,7 +73,7 @@ static const char *entered(struct subjects *s, enum subject_kind kind, const cha
 	return subject < 0 ? strerror(-subject) : s->subject[subject].name;
 }
 
-/* One name, several kinds: several subjects. */
+/* A name in several kinds is several subjects. */
 static void test_kinds(void)
 {
 	struct subjects s = { 0 };
@@ -88,7 +88,7 @@ static void test_kinds(void)
 	subjects_done(&s);
 }
 
-/* Whatever a process calls itself, it has no name that is another kind's. */
+/* The name of a process is never one that is reserved for another kind. */
 static void test_reserved(void)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whom rows that are given back wait for, and for how long.
+ * Which probes a retired row waits for, and how long.
  */
 #include "tests/unit/fake/services.h"
 
@@ -37,7 +37,7 @@ static bool count_call(void *of)
 	return true;
 }
 
-/* One reads twice a day, and one cannot: rows go to other names all the same. */
+/* One probe reads twice a day and another cannot: rows are reused nevertheless. */
 static void test_late_subscriber(void)
 {
 	unsigned calls = 0;
@@ -72,7 +72,7 @@ static void test_late_subscriber(void)
 	fixture_done(&f);
 }
 
-/* Subjects wait for a late subscriber, but only so many. */
+/* Subjects wait for a late subscriber, up to a limit. */
 static void test_departed(void)
 {
 	struct fixture f;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who gets a free row. The kernel's side is played: it lists who waits, and is told who is next.
+ * Which unassigned process gets a free row. The kernel's side is played: it lists the processes and
+ * gets the assignments.
  */
 #include "tests/unit/fake/blocks.h"
 
@@ -18,7 +19,7 @@ static struct waiting_process unassigned[] = {
 	{ .pid = 16, .since_ns = 300, .row = SERVICE_OTHER, .key.text = "third" },
 };
 
-/* And those that come before them. */
+/* Units and containers, which have priority. */
 static struct waiting_process groups[] = {
 	{ .pid = 10, .since_ns = 100, .row = SERVICE_OTHER, .key.text = "a" },
 	{ .pid = 11, .since_ns = 500, .row = SERVICE_OTHER, .key = { GROUP_UNIT, "a" } },
@@ -27,7 +28,7 @@ static struct waiting_process groups[] = {
 	{ .pid = 14, .since_ns = 600, .row = SERVICE_OTHER, .key = { GROUP_LXC, "a" } },
 };
 
-static unsigned next; /* a bit for each, who was told */
+static unsigned next; /* a bit for each assigned process */
 
 static void note(void)
 {
@@ -51,7 +52,7 @@ static unsigned bits(const char *pids)
 	return sum;
 }
 
-/* The last digits of their pids. */
+/* The last digits of the pids. */
 static void test_order(void)
 {
 	static const struct {
@@ -117,7 +118,7 @@ static void test_groups(void)
 	}
 }
 
-/* The kernel is asked only where that may help. */
+/* The kernel is asked only if there is something to assign. */
 static void test_any(void)
 {
 	static const struct {
@@ -132,7 +133,7 @@ static void test_any(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct service_counters counters = { .waiting = cases[i].waiting,
+		struct service_counters counters = { .waiting = cases[i].unassigned,
 						     .waiting_names = cases[i].names,
 						     .waiting_groups = cases[i].groups };
 

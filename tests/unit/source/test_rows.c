@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows that are spread over shards, and rows that services get on first use. The kernel's side of
- * both is played by hand.
+ * Rows with shards, and rows that services get on first use. The kernel's side is played.
  */
 #include "tests/unit/testing.h"
 
@@ -27,7 +26,7 @@ static void test_shards(void)
 	}
 }
 
-/* What one shard loses another one has; each of a gauge has its sign. */
+/* A loss in one shard is a gain in another one; each shard of a gauge has a sign. */
 static void test_sums(void)
 {
 	static const struct row_member members[] = {
@@ -42,14 +41,14 @@ static void test_sums(void)
 	row_table_shards(&table, 2, 2);
 	read_at(&table, NULL, S(1));
 	row[4] = 5;
-	row[6] = (uint64_t)-2; /* taken out where it was not put in */
+	row[6] = (uint64_t)-2; /* removed on another CPU than it was added on */
 	row[5] = 7 | 0xfffffff0ULL << 32;
 	row[7] = (uint32_t)-10 | 0x20ULL << 32;
 	read_at(&table, NULL, S(2));
 	CHECK_UINT(table.accumulators.count, 2);
 	CHECK_UINT(window(&table, 1, 0), 3);
 	CHECK_INT((int64_t)window(&table, 1, 1), -3);
-	CHECK_UINT(window(&table, 1, 2), 0x10); /* of 32 bits, that wrap */
+	CHECK_UINT(window(&table, 1, 2), 0x10); /* 32 bits that wrap */
 	CHECK_UINT(total(&table, 0, 0), 0);
 	table_done(&table);
 }
@@ -88,7 +87,7 @@ static void test_first_use(void)
 	slots_fixture_done(&f);
 }
 
-/* Counts under other, and comes to its own without a loss. */
+/* Its counts are other's while it is hidden and its own when it is shown; none is lost. */
 static void test_hidden(void)
 {
 	struct slots_fixture f;
@@ -108,7 +107,7 @@ static void test_hidden(void)
 	slots_fixture_done(&f);
 }
 
-/* The next owner has nothing of the first one, and all of its own. */
+/* The next owner of a slot gets all of its own counts and none of the first owner's. */
 static void test_given_back(void)
 {
 	struct slots_fixture f;
@@ -150,7 +149,7 @@ static void test_given_back(void)
 	slots_fixture_done(&f);
 }
 
-/* Not that of a service which is there: it asks again when a slot has become free. */
+/* A slot is not freed while its service exists: the service asks again when a slot is free. */
 static void test_refused(void)
 {
 	struct slots_fixture f;
@@ -169,7 +168,7 @@ static void test_refused(void)
 	slots_fixture_done(&f);
 }
 
-/* A bucket out of which a sample of the first owner was moved counts all of the second one's. */
+/* If the first owner lowered a bucket by moving a sample, all counts of the second owner count. */
 static void test_given_back_fallen(void)
 {
 	struct slots_fixture f;
@@ -190,12 +189,12 @@ static void test_given_back_fallen(void)
 	slots_fixture_done(&f);
 }
 
-/* What the SUBJECT tag says of an object's maps is checked, and they get their sizes. */
+/* The maps that a SUBJECT tag names are checked, and get their sizes. */
 static void test_resize(void)
 {
 	static const struct row_counts counts = { .services = 9, .slots = 5, .shards = 4 };
 	static const struct {
-		const char *name, *map, *via; /* NULL: as the tag has it */
+		const char *name, *map, *via; /* NULL: as in the tag */
 		int status;
 		uint32_t entries;
 		const char *error;
@@ -238,7 +237,7 @@ static void test_resize(void)
 	}
 }
 
-/* Those that services have by leave: each configured service has its own besides. */
+/* Slots by grant: each configured service has one of its own in addition. */
 static void test_grant(void)
 {
 	static const struct {
@@ -288,7 +287,7 @@ static void test_grant(void)
 	}
 }
 
-/* As many services as there can be: the copy of a section is no larger for it. */
+/* With the largest number of services, the copy of a section is no larger. */
 static void test_section(void)
 {
 	static const struct row_counts counts = { .services = 4611, .slots = 5, .shards = 1 };

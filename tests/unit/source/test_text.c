@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of text files: as the kernel writes them, and as nobody does.
+ * Rows from kernel text: as the kernel writes it, and invalid text.
  */
 #include "tests/unit/testing.h"
 
@@ -29,7 +29,7 @@ static const char swaps[] = "Filename\t\tType\t\tSize\tUsed\tPriority\n"
 			    "/dev/vda2  partition 1000 10 -2\n/swap file 500 0 -3\n";
 static const char stat[] = "cpu  1 2 3\ncpu0 1 2 3\ncpu1 0 0 0\nintr 5 6\nctxt 99\n";
 
-/* Rows, each with a semicolon behind it; what is not there is a minus. */
+/* The rows, each followed by a semicolon; a minus for a missing value. */
 static const struct {
 	const char *file, *fields[FIELDS_MAX], *text, *want;
 } cases[] = {

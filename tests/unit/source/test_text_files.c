@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files of tables, which come, go, and are replaced by others of their names.
+ * Files of tables, which appear, vanish and are replaced under their names.
  */
 #include "tests/unit/testing.h"
 
@@ -16,7 +16,7 @@
 
 static char dir[] = "/tmp/test_text_files.XXXXXX";
 
-/* What was there is another file from then on. */
+/* Replaces a file by another one. */
 static void put(const char *path, const char *text)
 {
 	char next[64];
@@ -29,7 +29,7 @@ static void put(const char *path, const char *text)
 	close(fd);
 }
 
-/* What a file says, or the error; "new " before that. */
+/* The content of a file, or the error; preceded by "new " if the file is. */
 static const char *said(struct text_files *files, struct text_file *file)
 {
 	static char got[128];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of text files: sums that grow while files come, go and fall, and rows by key.
+ * Rows of text files: sums that grow while files appear, vanish and decrease, and rows by key.
  */
 #include "tests/unit/testing.h"
 
@@ -19,7 +19,7 @@ static const struct fields sums = {
 	.by_service = true,
 };
 
-/* Key: service, name, device; row: n, g. */
+/* The key: service, name, device; the row: n, g. */
 static const struct fields keys = {
 	.file = { .root = PSEUDO_CGROUP, .form = FORM_LINES },
 	.field = { { .member = "n", .offset = 0, .size = 8 },
@@ -46,7 +46,7 @@ static bool read_text(struct text_rows *rows, struct text_file *file, const char
 	return text_rows_read(rows, file, text, strlen(text));
 }
 
-/* "ROW:N,G " of each row that is given; of keys SERVICE/NAME/DEVICE/FILE:... */
+/* Appends "ROW:N,G " for each row, or "SERVICE/NAME/DEVICE/FILE:N,G " for one with a key. */
 static int add_row(void *to, const struct source_row *row, struct error *error)
 {
 	const uint64_t *cell = (const uint64_t *)row->bytes.at;
@@ -57,7 +57,7 @@ static int add_row(void *to, const struct source_row *row, struct error *error)
 
 	if (row->is_base)
 		return error_set(error, -7, "enough");
-	if (row->bytes.stride == STRIDE + 8) { /* with keys */
+	if (row->bytes.stride == STRIDE + 8) { /* has a key */
 		memcpy(&file, key->file, sizeof(file));
 		length += (size_t)sprintf(got + length, "%u/%.4s/%u/%ju:", key->service, key->name,
 					  key->device, (uintmax_t)file);
@@ -140,7 +140,7 @@ static void test_sums(bool begins_at_zero)
 	text_rows_done(&rows);
 }
 
-/* Of several files of a service. */
+/* Several files of a service. */
 static void test_several(bool single)
 {
 	struct text_file a = text_file_of(2, 0), b = text_file_of(2, 0), c = text_file_of(3, 0);

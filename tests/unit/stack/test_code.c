@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames of the test's own process, as numbers and names. Truth: where the dynamic linker says that the program is.
+ * Stack frames of this process, as numbers and as names; the truth is the dynamic linker's list of
+ * objects.
  */
 #include "tests/unit/testing.h"
 
@@ -26,7 +27,7 @@ static void count_message(int severity, const char *text)
 	messages++;
 }
 
-/* When this process began, of CLOCK_BOOTTIME. */
+/* The start of this process by CLOCK_BOOTTIME. */
 static uint64_t began_ns(void)
 {
 	char text[1024] = "";

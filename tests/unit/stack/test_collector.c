@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of stacks, of any bytes, as lines of folded files.
+ * Stack records, also with arbitrary bytes, as lines of folded files.
  */
 #include "tests/unit/testing.h"
 
@@ -70,7 +70,8 @@ static void test_frames(void)
 			  .user_count = 1,
 			  .comm = "a;b c",
 			  .syscall = 1 },
-		/* Behind the call the next function begins. */
+		/* A call that is the last instruction of its function: its return address is in
+		 * the next one. */
 		.kernel = { 0xffffffff81000100, 0xffffffff81000100 },
 		.user = { { .status = STACK_ADDRESS, .place = 5 } },
 	};

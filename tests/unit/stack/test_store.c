@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Folded files on a disk: what is added is in them, also after a restart, a full disk and a directory
- * that has gone; and they stay within their bounds.
+ * Folded files on disk: they have all that was added, also after a restart, a full disk or the
+ * removal of the directory; and they stay within their limits.
  */
 #include "tests/unit/testing.h"
 
@@ -112,7 +112,7 @@ static void test_adding(void)
 	store_free(NULL);
 }
 
-/* What is there is a state. */
+/* The files that exist are the state at a restart. */
 static void test_state(void)
 {
 	struct store *store = open_at("s", 24, 64);
@@ -276,7 +276,7 @@ static void test_file_bounds(void)
 	store_free(store);
 }
 
-/* What can't be written stays, within bounds. */
+/* What cannot be written stays in memory, within limits. */
 static void test_memory_bounds(void)
 {
 	struct store *store = open_at("m", 24, 1024);
@@ -349,7 +349,7 @@ static void test_directory_removed(void)
 	store_free(store);
 }
 
-/* A limit on files does what a full disk does, for whoever may not mount one. */
+/* A limit on file sizes acts like a full disk; it needs no mount. */
 static void test_short_write(void)
 {
 	struct rlimit before, small = { .rlim_cur = 4096 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the cells of a row to what they have grown by.
+ * From the cells of a row to their growth.
  */
 #include "tests/unit/testing.h"
 
@@ -51,7 +51,7 @@ static void test_integers(void)
 	}
 }
 
-/* Neighbours of a small member are not read with it. */
+/* A small member is read without its neighbours. */
 static void test_neighbours(void)
 {
 	static const struct row_member members[] = {
@@ -96,8 +96,8 @@ static void test_cells(void)
 	table_done(&table);
 }
 
-/* A sample that moves counts twice, as it was there at both readings, but the next one in the
- * bucket that it has left does not; sums stay right. */
+/* A sample that moves to another bucket is counted in both, as it was in both at a reading; the
+ * next sample in the bucket that it left is not counted. Sums stay right. */
 static void test_moving(void)
 {
 	static const struct row_member member = MEMBER("a", HIST, 0, "latency");
@@ -124,7 +124,7 @@ static void test_moving(void)
 	table_done(&table);
 }
 
-/* A counter of 64 bits that is set back does not go backwards on the way out. */
+/* A 64-bit counter that is reset does not decrease in what is dispatched. */
 static void test_falling(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
@@ -148,7 +148,7 @@ static void test_falling(void)
 	table_done(&table);
 }
 
-/* The first reading has no time behind it, a gap is told as it is. */
+/* The first reading has no elapsed time; a gap counts with its whole length. */
 static void test_elapsed(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "gauge rate");
@@ -165,7 +165,7 @@ static void test_elapsed(void)
 	table_done(&table);
 }
 
-/* Rows of a row's stride apart, each a subject of its own. */
+/* Rows are one stride apart, and each is a subject. */
 static void test_rows_of_probe(void)
 {
 	static const struct row_member member = MEMBER("a", U32, 0, "derive");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows that are named by their keys: whose growth it is while keys come and go, and which names have
- * series. The rows are given by a source of the test's own.
+ * Rows with keys: which series get their growth while keys appear and vanish, and which names have
+ * series. A source of this file lists the rows.
  */
 #include "tests/unit/testing.h"
 
@@ -27,7 +27,7 @@ struct fixture {
 	uint64_t now_s;
 };
 
-/* What the map has: a key and a counter each. */
+/* The content of the map: keys and counters. */
 static struct given {
 	struct key key;
 	uint64_t count;
@@ -67,7 +67,7 @@ static void show_service(struct fixture *f, uint32_t row, const char *name)
 	show_row(&f->services, row, SUBJECT_SERVICE, name);
 }
 
-/* With a label of a service, or that of the number alone. */
+/* With labels for the service and the number, or for the number only. */
 static void fixture_init(struct fixture *f, bool by_service, uint32_t shown_max)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive-call");
@@ -111,7 +111,7 @@ static void read_after(struct fixture *f, uint64_t seconds)
 	read_at(&f->table, &f->services.snapshot, S(f->now_s));
 }
 
-/* "SUBJECT/LABELS=TOTAL ..." of what is dispatched, in order of its numbers. */
+/* "SUBJECT/LABELS=TOTAL ..." for each dispatched series, in the order of their numbers. */
 static const char *dispatched(const struct fixture *f)
 {
 	static char text[4096];
@@ -168,7 +168,7 @@ static void test_growth(void)
 	fixture_done(&f);
 }
 
-/* What Label leaves out has no series, and takes none from others, nor counts as other. */
+/* A name that Label excludes has no series, uses no quota, and does not count as other. */
 static void test_choice(void)
 {
 	const struct strings numbers = STRINGS("SIGHUP", "SIGT*"), services = STRINGS("w?b");
@@ -212,7 +212,7 @@ static void test_choice(void)
 	fixture_done(&f);
 }
 
-/* A row that was held until it was known to be of no block counts for other, where that is asked for. */
+/* The counts of a row that turns out to be of no block are other's, if other is collected. */
 static void test_unwatched(void)
 {
 	for (int unwatched = 0; unwatched <= 1; unwatched++) {
@@ -231,7 +231,7 @@ static void test_unwatched(void)
 	}
 }
 
-/* What was there before the probe counts not at all. */
+/* Counts from before the start of the probe are ignored. */
 static void test_start(void)
 {
 	struct error error = { "" };
@@ -256,7 +256,7 @@ static void test_services(void)
 	fixture_init(&f, true, 8);
 	set(SERVICE_FIRST, 15, 4);
 	set(SERVICE_FIRST + 1, 15, 6);
-	set(77, 15, 100); /* nobody's */
+	set(77, 15, 100); /* no service */
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGTERM=4 db/SIGTERM=6");
 	CASE("a service that has retired counts under other");
@@ -277,7 +277,7 @@ static void test_services(void)
 	fixture_done(&f);
 }
 
-/* A row whose text is empty has what found no room in the map. */
+/* A row with an empty text has the counts of keys that found no room in the map. */
 static void test_other(void)
 {
 	struct labels labels;
@@ -305,7 +305,7 @@ static void test_other(void)
 	fixture_done(&f);
 }
 
-/* Two names at once; another has to count twice as much for some time. */
+/* Two names have series; another one must count twice as much for some time to replace one. */
 static void test_top(void)
 {
 	struct fixture f;
@@ -356,7 +356,7 @@ static void test_top(void)
 	fixture_done(&f);
 }
 
-/* New names by the hour: as many as have room at once, and as many in each hour after that. */
+/* New names per hour: as many at once as may have series, and as many in each further hour. */
 static void test_new_series(void)
 {
 	struct fixture f;
@@ -370,7 +370,7 @@ static void test_new_series(void)
 		read_after(&f, 1);
 	}
 	CHECK_UINT(f.table.keys.generation,
-		   41); /* 4 with series, 36 without and what they count in */
+		   41); /* 4 with series, 36 without, and the one that these count in */
 	for (size_t i = 0; i < f.table.keys.name_count; i++)
 		CHECK_INT(f.table.keys.name[i].generation > 4 && f.table.keys.name[i].was_shown, 0);
 	CASE("an hour later");
@@ -384,7 +384,7 @@ static void test_new_series(void)
 	fixture_done(&f);
 }
 
-/* A name that comes when there may be new ones, but all series are taken. */
+/* A new name within the hour's limit, while all series are in use. */
 static void test_full(void)
 {
 	struct fixture f;
@@ -402,7 +402,7 @@ static void test_full(void)
 	fixture_done(&f);
 }
 
-/* As many keys as the map has, again and again others. */
+/* As many keys as the map has entries, each time others. */
 static void test_churn(void)
 {
 	struct fixture f;
@@ -421,7 +421,7 @@ static void test_churn(void)
 	fixture_done(&f);
 }
 
-/* Values of an argument take series from those of the same function alone. */
+/* Argument values have series within the limit of their function. */
 static void test_functions(void)
 {
 	static const struct function_config functions[] = { { .name = "one" },

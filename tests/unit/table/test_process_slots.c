@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows that processes get on first use. The kernel's side is played by hand.
+ * Rows that processes get on first use. The kernel's side is played.
  */
 #include "tests/unit/testing.h"
 
@@ -89,7 +89,7 @@ static void test_processes(void)
 	slots_fixture_done(&f);
 }
 
-/* Between two readings more have had slots, one after the other, than there is memory for. */
+/* More short processes had slots between two readings than there are accumulators. */
 static void test_many_processes(void)
 {
 	struct slots_fixture f;

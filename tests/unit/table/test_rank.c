@@ -82,14 +82,14 @@ static void test_rank(void)
 	}
 }
 
-/* Which of two processes is first: the one of which the member with the word grew more, or is
- * more, wherever in the row it stands. */
+/* The member with the word rank decides between two processes: by its growth, or by its value if
+ * it is a gauge, at any position in the row. */
 static void test_rank_word(void)
 {
 	static const struct {
 		const char *name;
 		struct row_member members[2];
-		uint64_t first[2], second[2]; /* by member, of two processes */
+		uint64_t first[2], second[2]; /* by member, for two processes */
 		bool want_second;
 	} cases[] = {
 		{ "a counter behind another",

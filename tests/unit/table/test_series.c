@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose series they are: what tables take is what they dispatch, and no two of them have one.
+ * Owners of series: a table registers exactly the series that it dispatches, and no two tables have
+ * the same one.
  */
 #include "tests/unit/testing.h"
 
@@ -53,7 +54,7 @@ static int add(struct registry *registry, struct subjects *subjects, const struc
 #define DERIVE MEMBER("a", U64, 0, "derive")
 #define LATENCY MEMBER("a", MOMENTS, 0, "latency-x frequency")
 
-/* Tables that meet or not, while there is a service called nginx. */
+/* Tables that conflict or not, while a service is called nginx. */
 static void test_two(void)
 {
 	static const struct {
@@ -169,7 +170,7 @@ static void test_two(void)
 	}
 }
 
-/* One table in which two members come to one series. */
+/* A table in which two members have the same series. */
 static void test_one(void)
 {
 	static const struct {
@@ -200,7 +201,7 @@ static void test_one(void)
 	}
 }
 
-/* No command has the name of a probe's row, also when the probe is off. */
+/* No command has the name of a probe's row, even if the probe is off. */
 static void test_rows(void)
 {
 	static const struct example one = { "net", SUBJECT_PROBE, 1, { DERIVE } },
@@ -225,7 +226,8 @@ static void test_rows(void)
 	subjects_done(&subjects);
 }
 
-/* What is dispatched of a table has been taken, and the reverse; of some series of each metric, too. */
+/* The series of a table that are dispatched are those that it registers, also if some series of
+ * each metric are off. */
 static void test_dispatched(uint32_t series, size_t count)
 {
 	static const struct row_member members[] = {
@@ -266,7 +268,7 @@ static void test_dispatched(uint32_t series, size_t count)
 	table_done(&table);
 }
 
-/* A table of keys, with so many labels of this word in its type instances. */
+/* A table of keys with `count` labels of this word in its type instances. */
 static int add_labelled(struct registry *registry, struct subjects *subjects,
 			const struct example *example, const char *word, size_t count,
 			struct error *error)
@@ -292,7 +294,7 @@ static int add_keys(struct registry *registry, struct subjects *subjects,
 	return add_labelled(registry, subjects, example, "string", labels, error);
 }
 
-/* Those of classes that no block has are nobody's. */
+/* Series of a class that no block has are not registered. */
 static void test_classes(void)
 {
 	static const struct example keys = {
@@ -329,7 +331,7 @@ static void test_classes(void)
 	config.classes = before;
 }
 
-/* Whatever a label says, it makes no series of another table. */
+/* No value of a label makes a series of another table. */
 static void test_labels(void)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows that services have by the engine's leave: who may have one, and who gives one back. The
- * kernel's side is played by hand.
+ * Slots that the engine grants to services: which services may have one, and which one gives its
+ * slot back. The kernel's side is played.
  */
 #include "tests/unit/testing.h"
 
@@ -14,7 +14,7 @@
 
 #include <bpf/libbpf.h>
 
-/* Slot 1 is that of the service of the block, 2 for units and containers, 3 and 4 anyone's. */
+/* Slot 1 is for the service of the block, 2 for units and containers, 3 and 4 for any name. */
 #define ALL 5
 #define WEB SERVICE_FIRST
 #define UNIT (SERVICE_FIRST + 1)
@@ -62,7 +62,7 @@ static void grants_done(struct grants *g)
 	snapshot_done(&g->services);
 }
 
-/* Readings, a second apart; in each the owner of each slot has counted as many as `rates` says. */
+/* Reads once a second; between readings the owner of each slot counts as many as `rates` says. */
 static void read_on(struct grants *g, unsigned readings, const uint64_t rates[ALL])
 {
 	for (unsigned i = 0; i < readings; i++) {
@@ -72,7 +72,7 @@ static void read_on(struct grants *g, unsigned readings, const uint64_t rates[AL
 	}
 }
 
-/* As the kernel does at the first event of a service that may have one. */
+/* As the kernel does at the first event of a service with a grant. */
 static void give_grant(struct grants *g, uint32_t row, uint32_t slot)
 {
 	CHECK_INT(g->via[row] & SLOT_NONE || row == WEB, 1);
@@ -94,7 +94,8 @@ static uint64_t total_of(const struct grants *g, uint32_t row)
 	return has_cells(&g->table, subject) ? total(&g->table, subject, 0) : 0;
 }
 
-/* A name without series may have none; with them, of what is its own to have. */
+/* A name without series gets no grant; with series, it gets one for the slots that its kind may
+ * have. */
 static void test_grant(void)
 {
 	static const struct {
@@ -134,7 +135,7 @@ static void test_grant(void)
 	grants_done(&g);
 }
 
-/* A unit or a container that may be of a Service block, of which the name is not known yet. */
+/* A unit or container that may belong to a Service block, before its name is known. */
 static void test_early(void)
 {
 	struct grants g;
@@ -167,7 +168,7 @@ static void test_early(void)
 	grants_done(&g);
 }
 
-/* All rows have owners, and nobody of anyone's names has counted much for long. */
+/* All slots have owners, and names that users control have counted nothing for long. */
 static void fill(struct grants *g, const uint64_t rates[ALL])
 {
 	grants_init(g);
@@ -183,7 +184,8 @@ static void fill(struct grants *g, const uint64_t rates[ALL])
 	read_on(g, SLOT_OLD_READINGS - 1, rates);
 }
 
-/* The one that counts least gives its row back; it loses nothing, and none that counts enough. */
+/* The service that counts least gives its slot back without a loss; one that counts enough keeps
+ * it. */
 static void test_given_back(void)
 {
 	static const uint64_t idle[ALL] = { 0 };
@@ -226,15 +228,15 @@ static void test_given_back(void)
 	grants_done(&g);
 }
 
-/* Who waits takes nothing from those that come before him. */
+/* A service that waits gets no slot from one of higher priority. */
 static void test_who_gives(void)
 {
 	static const struct {
 		const char *what;
-		bool user_controlled; /* that waits */
+		bool user_controlled; /* of the service that waits */
 		uint64_t rates[ALL];
 		uint32_t want; /* the slot that is closed, 0: none */
-		bool unit;     /* has slot 4 */
+		bool unit;     /* a unit has slot 4 */
 	} cases[] = {
 		{ "a command waits, another is idle", true, { 0, 0, 0, 5, 0 }, 4, false },
 		{ "a command waits, one is more idle", true, { 0, 0, 0, 0, 0 }, 3, false },
@@ -270,7 +272,7 @@ static void test_who_gives(void)
 	}
 }
 
-/* None is taken back before it is old, nor while one is free. */
+/* A slot is not taken back before it is old, nor while another one is free. */
 static void test_minimum_age(void)
 {
 	struct grants g;
@@ -299,7 +301,7 @@ static void test_minimum_age(void)
 	grants_done(&g);
 }
 
-/* Readings that only catch up take back nothing, but free what is closed. */
+/* A reading that only catches up takes no slot back, but frees closed ones. */
 static void test_catch_up(void)
 {
 	struct grants g;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose growth it is: of rows of services and processes. The rows are ordinary memory, the
- * services are made by hand: reading needs no kernel.
+ * Which subjects get the growth of rows of services and processes. Rows and services are in
+ * ordinary memory: no kernel is needed.
  */
 #include "tests/unit/fake/row.h"
 #include "tests/unit/fake/snapshot.h"
@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* All that is hidden adds up under "other", also gauges. */
+/* The rows of hidden services add up under "other", gauges included. */
 static void test_sum(void)
 {
 	static const struct row_member members[] = {
@@ -29,7 +29,7 @@ static void test_sum(void)
 	CASE("sum");
 	snapshot_of_six(&f);
 	show_configured(&f, 2, "web");
-	show_command(&f, 3, "web"); /* a command name of the same name: another subject */
+	show_command(&f, 3, "web"); /* a command of the same name: another subject */
 	rows = row_table(&table, members, 2, 16, ROWS, SUBJECT_SERVICE);
 	for (uint64_t i = 0; i < ROWS; i++) {
 		rows[2 * i] = i + 1;
@@ -52,8 +52,8 @@ static void test_sum(void)
 	snapshot_done(&f);
 }
 
-/* Hidden, shown, hidden again: no counter falls, nothing counts twice, and what no rate of a new
- * series can show stays with the others. */
+/* Hidden, shown, hidden again: no counter decreases, nothing counts twice, and growth before the
+ * first reading of a new series stays other's. */
 static void test_promotion(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
@@ -94,7 +94,7 @@ static void test_promotion(void)
 	snapshot_done(&f);
 }
 
-/* Another subject under a number that was used starts from nothing. */
+/* A subject with a reused number starts from zero. */
 static void test_generation(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
@@ -124,7 +124,7 @@ static void test_generation(void)
 	snapshot_done(&f);
 }
 
-/* Growth of N per second and more earns a row its own series. */
+/* A row that grows by N per second or more gets series of its own. */
 static void test_active(void)
 {
 	static const struct {
@@ -150,8 +150,8 @@ static void test_active(void)
 		rows = row_table(&table, members, 3, 24, ROWS, SUBJECT_SERVICE);
 		if (cases[i].elapsed_s)
 			read_at(&table, &f.snapshot, S(100));
-		rows[3 * 4] = 1000000;  /* not a column that counts */
-		rows[3 * 4 + 2] = 1000; /* nor is a gauge */
+		rows[3 * 4] = 1000000;  /* of a column without the word */
+		rows[3 * 4 + 2] = 1000; /* of a gauge */
 		rows[3 * 5 + 1] = cases[i].grown;
 		read_at(&table, &f.snapshot, S(100 + cases[i].elapsed_s));
 		CHECK_INT(is_active(&f, 4), false);
@@ -161,7 +161,7 @@ static void test_active(void)
 	}
 }
 
-/* What a row grows by while it is nobody's is nobody's later. */
+/* Growth of a row without an owner is not the next owner's. */
 static void test_nobody(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
@@ -254,8 +254,8 @@ static void catch_up_at(struct table *table, const struct snapshot *snapshot, ui
 	CHECK_INT(table_catch_up(table, snapshot, now_ns, &error), 0);
 }
 
-/* A row goes to another name between two readings: each has what it has done, also if that is told
- * later, and the readings before count for the time that has passed. */
+/* A row changes its owner between two readings: each owner gets its growth, even if that is
+ * dispatched later, and the earlier readings count with their elapsed time. */
 static void test_catch_up(void)
 {
 	static const struct row_member members[] = {
@@ -314,8 +314,8 @@ static void test_catch_up(void)
 	snapshot_done(&f);
 }
 
-/* Without a chance to catch up nothing counts under a wrong name, and what no other name can have
- * had is not lost. */
+/* If a reading that catches up was missed, no growth counts under a wrong name, and growth that
+ * can only be of one name is not lost. */
 static void test_miss(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");

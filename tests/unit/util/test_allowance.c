@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * New names per hour, by a clock that the test turns.
+ * New names per hour, by a clock that the test sets.
  */
 #include "tests/unit/testing.h"
 

@@ -40,7 +40,7 @@ static void test_match(void)
 		{ "web[!]]", "webx", true },
 		{ "web[!]]", "web]", false },
 		{ "web[a-]", "web-", true },
-		/* No set: it stands for itself. */
+		/* Not a valid set: it is literal. */
 		{ "web[12", "web[12", true },
 		{ "web[", "web[", true },
 		{ "my\\x2dapp", "my\\x2dapp", true },
@@ -55,7 +55,7 @@ static void test_match(void)
 	}
 }
 
-/* With a star for each of them, fnmatch(3) would take years. */
+/* With backtracking at each star, as in fnmatch(3), these would take years. */
 static void test_time(void)
 {
 	char glob[201], text[2001];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files below a root, and what is none: links that lead out, what not all may read, other file systems.
+ * Files below a directory, and files that are refused: links that lead out, files that not all
+ * users may read, other file systems.
  */
 #include "tests/unit/testing.h"
 
@@ -40,7 +41,7 @@ static void test_open(int root)
 {
 	static const struct {
 		const char *path;
-		int want; /* 0: opens */
+		int want; /* 0: it opens */
 	} cases[] = {
 		{ "a/file", 0 },           { "inside", 0 },      { "a/../a/file", 0 },
 		{ "out", -EXDEV },         { "passwd", -EXDEV }, { "../outside", -EXDEV },
@@ -76,7 +77,8 @@ static void *rename_for_ever(void *unused)
 	return unused;
 }
 
-/* While others rename what has nothing to do with it; before, one in four failed. */
+/* Opening works while other processes rename unrelated directories; without a retry, one in four
+ * attempts failed. */
 static void test_open_during_renames(int root)
 {
 	pthread_t thread;
@@ -119,7 +121,7 @@ static void test_read(int root)
 	pseudo_text_done(&text);
 }
 
-/* The kernel's own, as they are on any machine. */
+/* Real kernel files, on any machine. */
 static void test_kernel(void)
 {
 	int proc = pseudo_root_open(PSEUDO_PROC, "/proc"), sys, directory;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel's own files say, and what is no such file.
+ * Values from kernel files, and texts that are no such file.
  */
 #include "tests/unit/testing.h"
 
@@ -20,7 +20,7 @@ static void test_cpus(void)
 		{ "0-3\n", 4 },
 		{ "0-3,7\n", 8 },
 		{ "0,2-5,64-127\n", 128 },
-		{ "8,0-3\n", 9 }, /* in no order that we rely on */
+		{ "8,0-3\n", 9 }, /* in no guaranteed order */
 		{ "8191\n", 8192 },
 		{ "1048575", 1048576 },
 		{ "1048576", 0 },

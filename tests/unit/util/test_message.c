@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Errors and messages: what is too long is cut, and without a sink nothing happens.
+ * Errors and messages: texts that are too long are cut, and nothing happens without a sink.
  */
 #include "tests/unit/testing.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regular expressions: what is refused, and what matching may take on texts that somebody has
- * chosen.
+ * Regular expressions: which are refused, and what matching may cost on hostile texts.
  */
 #include "tests/unit/testing.h"
 
@@ -81,8 +80,8 @@ static void test_refused(void)
 	}
 }
 
-/* The clock ticks it takes that a line does not match. Again, where the machine was away meanwhile: that
- * can happen, but not always. */
+/* Clock ticks that a failed match takes. It is repeated if the machine was slow meanwhile: once
+ * is an accident, always is not. */
 static clock_t match_ticks(const struct pattern *regex, const char *line)
 {
 	clock_t least = 0;
@@ -99,7 +98,7 @@ static clock_t match_ticks(const struct pattern *regex, const char *line)
 	return least;
 }
 
-/* Each line leads the expression astray in all ways that there are. */
+/* Each line makes the expression try all alternatives. */
 static void test_chosen_lines(void)
 {
 	static const char *const cases[] = {
@@ -136,7 +135,7 @@ static void test_chosen_lines(void)
 		}
 		printf("%s: %.1f ms at most\n", cases[i], (double)most / CLOCKS_PER_SEC * 1000);
 		CHECK_INT((double)most / CLOCKS_PER_SEC < MATCH_S_MAX, 1);
-		/* Of steps that are short, as against those over all of the line. */
+		/* Compared with the line that needs short steps only. */
 		plain = i == 0 ? most : plain;
 		CHECK_INT(most < STEPS_DIFFER_MAX * plain, 1);
 		CHECK_INT(allocated() < before + MEMORY_MAX, 1);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions: how long they are, which return, and which the kernel cannot emulate.
+ * Instructions: their length, which of them return, and which the kernel cannot emulate for a
+ * uprobe.
  */
 #include "tests/unit/testing.h"
 
 #include "plugin/helper/symbols/code.h"
 
 #ifdef __x86_64__
-/* As objdump -d has them. */
+/* As in the output of objdump -d. */
 static const struct {
 	const char *text;
 	unsigned char code[15];
@@ -69,13 +70,13 @@ static void test_cases(void)
 	}
 }
 
-/* Entries of procedure linkage tables, with garbage behind. */
+/* Entries of procedure linkage tables, followed by other bytes. */
 static void test_jump_pointers(void)
 {
 	static const struct {
 		unsigned char code[16];
 		size_t at;
-		uint64_t pointer; /* of the entry at 0x1000; 0: it is none */
+		uint64_t pointer; /* of the entry at 0x1000; 0: it is no entry */
 	} cases[] = {
 		{ { 0xff, 0x25, 0x10, 0x20, 0, 0, 0x68 }, 0, 0x3016 },
 		{ { 0xff, 0x25, 0x10, 0x20, 0, 0, 0x68 }, 11, 0x3016 },
@@ -127,7 +128,7 @@ static void test_cases(void)
 }
 #endif
 
-/* Whatever the bytes are, no more than there are is read. */
+/* For any bytes, nothing behind the end is read. */
 static void test_any(void)
 {
 	unsigned seed = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where functions return, and where those of Go are entered for good: code of this program's own, in
- * forms that compilers and people give it.
+ * Return instructions of functions, and for Go the instruction after the check of the stack. The
+ * code is that of this program, in forms that compilers and people write.
  */
 #include "tests/unit/testing.h"
 
@@ -16,46 +16,46 @@
 
 #ifdef __x86_64__
 
-/* A function has a label FUNCTION_rN at each instruction that returns. */
+/* Each return instruction has a label FUNCTION_rN. */
 asm(".text\n"
-    /* Two returns, one behind a prefix, and one with octets to drop. */
+    /* Two returns: one with a prefix, one that removes arguments from the stack. */
     ".type two, @function; .globl two\n"
     "two: .cfi_startproc; test %edi, %edi; je 1f\n two_r1: ret\n 1: cmp $1, %edi; je 2f\n"
     "two_r2: rep ret\n 2:\n two_r3: ret $8\n .cfi_endproc; .size two, . - two\n"
-    /* By its symbol alone. */
+    /* Its extent is known only from its symbol. */
     ".type plain, @function; .globl plain\n"
     "plain: inc %eax\n plain_r1: ret\n .size plain, . - plain\n"
-    /* A part that lies elsewhere, of a function that has a frame: nothing names it. */
+    /* A part of a function is elsewhere and has no symbol; the function has a frame. */
     ".type parted, @function; .globl parted\n"
     "parted: .cfi_startproc; push %rbx; .cfi_def_cfa_offset 16; test %edi, %edi; jne 3f; pop %rbx\n"
     ".cfi_def_cfa_offset 8\n parted_r1: ret\n .cfi_endproc; .size parted, . - parted\n"
     ".section .text.unlikely, \"ax\"\n"
     "3: .cfi_startproc; .cfi_def_cfa_offset 16; inc %eax; pop %rbx; .cfi_def_cfa_offset 8\n"
     "parted_r2: ret\n .cfi_endproc\n .text\n"
-    /* Likewise, of one that has none: it has a name. */
+    /* The same for a function without a frame; the part has a symbol. */
     ".type chilled, @function; .globl chilled\n"
     "chilled: .cfi_startproc; test %edi, %edi; jne chilled.cold\n chilled_r1: ret\n"
     ".cfi_endproc; .size chilled, . - chilled\n"
     ".section .text.unlikely, \"ax\"\n .type chilled.cold, @function\n"
     "chilled.cold: .cfi_startproc; inc %eax\n chilled_r2: ret\n"
     ".cfi_endproc; .size chilled.cold, . - chilled.cold\n .text\n"
-    /* A tail call on one path. */
-    ".type shared, @function; .globl shared\n"
-    "shared: .cfi_startproc; test %edi, %edi; je 4f; jmp plain\n 4: jmp two\n shared_r1: ret\n"
-    ".cfi_endproc; .size shared, . - shared\n"
-    /* On all of them. */
+    /* A tail call on one of two paths. */
+    ".type common, @function; .globl common\n"
+    "common: .cfi_startproc; test %edi, %edi; je 4f; jmp plain\n 4: jmp two\n common_r1: ret\n"
+    ".cfi_endproc; .size common, . - common\n"
+    /* A tail call on each path. */
     ".type handed, @function; .globl handed\n"
     "handed: .cfi_startproc; inc %edi; jmp two\n .cfi_endproc; .size handed, . - handed\n"
-    /* Data that is no instruction, and data that is one but for a branch. */
+    /* Bytes that are no instruction, and bytes that are one but follow no branch. */
     ".type broken, @function; .globl broken\n"
     "broken: .cfi_startproc; jmp 5f; .byte 0x06, 0x06\n 5: ret\n .cfi_endproc; .size broken, . - broken\n"
     ".type crossed, @function; .globl crossed\n"
     "crossed: .cfi_startproc; jmp 6f; .byte 0x48, 0xb8\n 6: ret; nop; nop; nop; nop; nop; nop; nop; ret\n"
     ".cfi_endproc; .size crossed, . - crossed\n"
-    /* Nothing says how large it is. */
+    /* A function without a size. */
     ".type unsized, @function; .globl unsized\n"
     "unsized: ret\n"
-    /* As Go begins: a small frame, and a large one, which needs two branches. */
+    /* Starts of Go functions: a small frame, and a large one, whose check needs two branches. */
     ".globl small_frame, large_frame, no_frame, frames_end\n"
     "small_frame: cmp 16(%r14), %rsp; jbe 7f\n small_entry: sub $24, %rsp; add $24, %rsp; ret\n"
     "7: mov %rax, 8(%rsp); call two; mov 8(%rsp), %rax; jmp small_frame\n"
@@ -69,7 +69,7 @@ extern const char two[], two_r1[], two_r2[], two_r3[], plain[], plain_r1[], part
 	no_frame[], frames_end[];
 
 static struct image image;
-static uint64_t base; /* of this program in memory, less its addresses in the file */
+static uint64_t base; /* address in memory minus address in the file */
 
 static int find_base(struct dl_phdr_info *info, size_t size, void *with)
 {
@@ -83,7 +83,7 @@ static uint64_t address_of(const char *label)
 	return (uint64_t)label - base;
 }
 
-/* An entry, as returns_add() finds it. */
+/* An entry as returns_add() expects it. */
 static void begin(struct symbol_found *found, const char *function)
 {
 	struct symbol_place location = { 0 };
