@@ -20,7 +20,7 @@
 #define ROWS 6
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static char dir[] = "/tmp/test_places.XXXXXX";
+static char dir[] = "/tmp/test_service_cgroups.XXXXXX";
 static struct service rows[ROWS];
 static struct service_counters counters;
 static char got[1024];

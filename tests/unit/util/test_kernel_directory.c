@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-static char dir[] = "/tmp/test_pseudo_file.XXXXXX";
+static char dir[] = "/tmp/test_kernel_directory.XXXXXX";
 
 static void write_file(const char *name, const char *text, mode_t mode)
 {

@@ -76,7 +76,7 @@ static void test_memlock(void)
 
 static void test_read(void)
 {
-	char path[] = "/tmp/test_pseudo.XXXXXX", text[8];
+	char path[] = "/tmp/test_kernel_file.XXXXXX", text[8];
 	int fd = mkstemp(path);
 
 	CASE("read");
