@@ -72,7 +72,7 @@ static void clean(const char *name, size_t size)
 
 /* Whether it is NAME, or NAME-1-2 with as many numbers as the reserved names have. A dot counts
  * as an underscore. */
-static bool is_taken(const char *name, const struct subject_names *names)
+static bool is_reserved(const char *name, const struct subject_names *names)
 {
 	size_t at = 0;
 
@@ -100,7 +100,7 @@ static bool enter(struct subjects *subjects, const char *name, char *ret_name)
 	subjects_leave(subjects, (size_t)subject);
 	check_clean(ret_name);
 	for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++)
-		FUZZ_WANT(!is_taken(ret_name, &reserved[i]));
+		FUZZ_WANT(!is_reserved(ret_name, &reserved[i]));
 	return true;
 }
 

@@ -187,11 +187,11 @@ void row_table_slots(struct table *table, uint64_t *via, uint64_t *owners)
 	table->rows.owners.mapping.start = owners;
 }
 
-void row_table_grants(struct table *table, uint32_t reserved, uint32_t open)
+void row_table_grants(struct table *table, uint32_t reserved, uint32_t user_first)
 {
 	table->rows.by_leave = true;
 	table->rows.kept = reserved;
-	table->rows.open = open;
+	table->rows.open = user_first;
 }
 
 void row_table_subject(struct table *table, enum subject_kind kind)

@@ -91,8 +91,8 @@ void row_table_shards(struct table *table, uint32_t rows, uint32_t shards);
 void row_table_slots(struct table *table, uint64_t *via, uint64_t *owners);
 
 /* Services have these slots by the engine's grant: those below `reserved` are of Service blocks,
- * those from `shared` on are also for names that users control. To be followed by slots_start(). */
-void row_table_grants(struct table *table, uint32_t reserved, uint32_t open);
+ * those from `user_first` on are also for names that users control. To be followed by slots_start(). */
+void row_table_grants(struct table *table, uint32_t reserved, uint32_t user_first);
 
 void row_table_subject(struct table *table, enum subject_kind kind);
 

@@ -15,7 +15,7 @@ struct reply {
 	struct symbol_answer_name name;
 	char reason[4];
 	struct symbol_answer_name second;
-	struct symbol_answer_place place[2];
+	struct symbol_answer_place location[2];
 	char arguments[8];
 } __attribute__((packed));
 
@@ -26,7 +26,7 @@ static struct reply good(void)
 		.name = { -ESRCH, 4, 0 },
 		.reason = { 'w', '\n', '\x80', 'y' },
 		.second = { 0, 0, 2 },
-		.place = { { 100, 0, SYMBOL_GO, 0 }, { 200, 300, SYMBOL_RETURN, 8 } },
+		.location = { { 100, 0, SYMBOL_GO, 0 }, { 200, 300, SYMBOL_RETURN, 8 } },
 	};
 
 	memcpy(reply.arguments, "-4@%edi ", 8);
@@ -99,11 +99,11 @@ static void test_bad(void)
 	BAD(reply.second.count = SYMBOL_PLACES_MAX + 1);
 	BAD(reply.second.count = 3);
 	BAD(reply.second.count = 1);
-	BAD(reply.place[0].offset = FILE_SIZE);
-	BAD(reply.place[0].flags = SYMBOL_RETURN);
-	BAD(reply.place[1].flags = 16);
-	BAD(reply.place[1].semaphore = FILE_SIZE);
-	BAD(reply.place[1].arguments_length = UINT32_MAX);
+	BAD(reply.location[0].offset = FILE_SIZE);
+	BAD(reply.location[0].flags = SYMBOL_RETURN);
+	BAD(reply.location[1].flags = 16);
+	BAD(reply.location[1].semaphore = FILE_SIZE);
+	BAD(reply.location[1].arguments_length = UINT32_MAX);
 	CASE("cut");
 	reply = good();
 	for (size_t size = 0; size < sizeof(reply); size++)

@@ -26,13 +26,13 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
 	return 0;
 }
 
-bool __real_pattern_match(const struct pattern *pattern, const char *text);
-bool __wrap_pattern_match(const struct pattern *pattern, const char *text);
-bool __wrap_pattern_match(const struct pattern *pattern, const char *text)
+bool __real_pattern_match(const struct pattern *regex, const char *text);
+bool __wrap_pattern_match(const struct pattern *regex, const char *text);
+bool __wrap_pattern_match(const struct pattern *regex, const char *text)
 {
 	if (strlen(text) > 1000)
 		now_ns += 25 * 1000000;
-	return __real_pattern_match(pattern, text);
+	return __real_pattern_match(regex, text);
 }
 
 /* A process with this command line, which sleeps until it is killed. */
