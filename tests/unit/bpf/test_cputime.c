@@ -66,15 +66,15 @@ static void test_divide(void)
 	cputime_divide(1000, 0, 0, &user, &system);
 	CHECK_UINT(user, 1000);
 	CHECK_UINT(system, 0);
-	CASE("the first tick met it in the kernel: what the user has stays his");
+	CASE("the first tick hits kernel mode: user time does not decrease");
 	cputime_divide(TICK, TICK, TICK, &user, &system);
 	CHECK_UINT(user, 1000);
 	CHECK_UINT(system, TICK - 1000);
-	CASE("the second met the user: system does not fall");
+	CASE("the second hits user mode: system time does not decrease");
 	cputime_divide(TICK + 1000, TICK, 2 * TICK, &user, &system);
 	CHECK_UINT(user, 2000);
 	CHECK_UINT(system, TICK - 1000);
-	CASE("half of all, once that is more");
+	CASE("half of all, when that is more");
 	cputime_divide(4 * TICK, 2 * TICK, 4 * TICK, &user, &system);
 	CHECK_UINT(user, 2 * TICK);
 	CHECK_UINT(system, 2 * TICK);

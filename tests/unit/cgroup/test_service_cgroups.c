@@ -91,11 +91,11 @@ static void test_rows(void)
 	make("t.slice/a.service");
 	CHECK_TEXT(found(&cgroups), "s.slice/a.service=4 t.slice/a.service=4+ ");
 	CHECK_INT(cgroups.generation != generation, 1);
-	CASE("one that is made anew");
+	CASE("a cgroup that is removed and made again");
 	CHECK_INT(rename("s.slice/a.service", "gone"), 0);
 	make("s.slice/a.service");
 	CHECK_TEXT(found(&cgroups), "s.slice/a.service=4+ t.slice/a.service=4+ ");
-	CASE("the row goes to another one");
+	CASE("the row is another key's");
 	give_row(4, GROUP_UNIT, "b");
 	CHECK_INT(places_is_row(&cgroups, 4, &(struct group_key){ GROUP_UNIT, "a" }), 0);
 	CHECK_INT(places_is_row(&cgroups, 4, &(struct group_key){ GROUP_UNIT, "b" }), 1);
@@ -111,7 +111,7 @@ static void test_walks(void)
 	const struct config config = { 0 };
 	struct places cgroups;
 
-	CASE("nothing is looked for that nobody wants, or without a reason");
+	CASE("no search without a table that needs it, or without a change");
 	give_row(3, GROUP_UNIT, "late");
 	places_init(&cgroups, &config, rows, ROWS);
 	CHECK_TEXT(found(&cgroups), "");
@@ -163,7 +163,7 @@ static void test_rules(void)
 	make("s.slice/b.service");
 	init(&cgroups, &config);
 	give_row(4, GROUP_UNIT, "b");
-	CASE("Unit and Container, one of which the kernel has met before");
+	CASE("Unit and Container, one of which the kernel has discovered before");
 	give_row(5, GROUP_UNIT, "db");
 	CHECK_TEXT(found(&cgroups), "s.slice/b.service=4 u.slice/db.service=3 "
 				    "u.slice/web@1.service=2 docker/" ID "=3 ");

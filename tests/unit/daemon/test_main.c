@@ -29,7 +29,7 @@ static void test_only_stop(void)
 
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		was_open[fd] = fcntl(fd, F_GETFD) >= 0;
-	CASE("stopped at once");
+	CASE("stopped immediately");
 	stop();
 	stop();
 	CASE("configured and stopped");

@@ -192,7 +192,7 @@ static void start_and_read(void)
 	}
 	check_process();
 	check_self();
-	CASE("a reading at once after another");
+	CASE("a reading immediately after another");
 	daemon_now -= TIME_T_TO_CDTIME_T(10);
 	read_all();
 	CHECK_REAL(daemon_gauge("self/count-tier_process"), DAEMON_NONE, 0);

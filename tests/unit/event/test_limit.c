@@ -86,10 +86,10 @@ static void test_fairness(void)
 		check_of("loop", 1000, true, 0);
 	for (int i = 0; i < 100; i++)
 		check_of("loop", 1001, false, 0);
-	CASE("others are told at once");
+	CASE("events of other services are sent immediately");
 	check_of("db", 1002, true, 0);
 	check_of("mail", 1003, true, 0);
-	CASE("and once a minute, each with its own number");
+	CASE("and once a minute, each service with its own count");
 	check_of("db", 1004, false, 0);
 	check_of("db", 1005, false, 0);
 	check_release(1059, NULL, 0);
@@ -100,7 +100,7 @@ static void test_fairness(void)
 		check_of("loop", 1061, false, 0);
 	CHECK_UINT(limit_due(&limit), 1062 * S);
 	check_release(1062, "db at 1005", 2);
-	CASE("the loop goes on");
+	CASE("the loop continues");
 	for (uint64_t s = 1063; s < 1120; s++)
 		check_of("loop", s, false, 0);
 	check_of("loop", 1120, true, 50 + 57);

@@ -176,7 +176,7 @@ static void test_stuck(void)
 	uint64_t begin_ns = clock_ns();
 	struct file file = { 0 };
 
-	CASE("does not answer");
+	CASE("a helper that times out");
 	if (process <= 0 || kill(process, SIGSTOP) != 0)
 		abort();
 	wait_ms = WAIT_MS;
@@ -185,7 +185,7 @@ static void test_stuck(void)
 	CHECK_INT(seconds_since(begin_ns) >= WAIT_MS / 1000.0, 1);
 	CHECK_INT(seconds_since(begin_ns) < PATIENCE_MS / 2000.0, 1);
 	CHECK_UINT(helper.stuck_count, 1);
-	CASE("the same is not asked again");
+	CASE("it gets no second request");
 	begin_ns = clock_ns();
 	CHECK_INT(read_as(7, "small", 100, false, false, &file), -ETIMEDOUT);
 	CHECK_INT(seconds_since(begin_ns) < PATIENCE_MS / 2000.0, 1);
@@ -193,7 +193,7 @@ static void test_stuck(void)
 	CHECK_INT(read_as(8, "small", 100, false, false, &file), 0);
 	CHECK_UINT(file.size, 10);
 	free(file.bytes);
-	CASE("it answers at last");
+	CASE("its late reply");
 	kill(process, SIGCONT);
 	for (int i = 0; i < 1000 && helper.stuck_count; i++) {
 		usleep(5000);
@@ -212,7 +212,7 @@ static void test_many_stuck(void)
 	struct file file = { 0 };
 	pid_t starter = helper.starter;
 
-	CASE("many do not answer");
+	CASE("many time out");
 	for (uint64_t i = 0; i < FILE_STUCK_MAX; i++) {
 		if (read_as(100, "small", 100, false, false, &file) == 0)
 			free(file.bytes);
@@ -223,13 +223,13 @@ static void test_many_stuck(void)
 	}
 	CHECK_INT(read_as(99, "small", 100, false, false, &file), -EBUSY);
 	for (budget = FILE_OF_PID_FILES; budget < FILE_SHARES; budget++) {
-		CASE("many do not answer, another share %d", (int)budget);
+		CASE("many time out, another budget %d", (int)budget);
 		file = (struct file){ 0 };
 		CHECK_INT(read_as(99, "small", 100, false, false, &file), 0);
 		free(file.bytes);
 	}
 	budget = FILE_OF_USERS;
-	CASE("all end, with the reader");
+	CASE("all exit with the caller");
 	file_reader_done(&helper);
 	CHECK_UINT(helper.stuck_count, 0);
 	CHECK_INT(kill(starter, 0), -1);

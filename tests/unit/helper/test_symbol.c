@@ -216,7 +216,7 @@ static void test_helper(void)
 	set_helper_socket(&files, ends[0]);
 	if (write(ends[1], nonsense, sizeof(nonsense)) != sizeof(nonsense))
 		abort();
-	CASE("success without a descriptor: another one is asked");
+	CASE("success without a descriptor: another helper is asked");
 	CHECK_INT(symbol_open(&files, "/none/here", 0, &file, &error), -ENOENT);
 	close(ends[1]);
 }

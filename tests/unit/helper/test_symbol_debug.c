@@ -131,12 +131,12 @@ static void test_helpers(void)
 		struct symbol_found found[COUNT_OF(wanted)];
 		struct error error = { "" };
 
-		CASE("a reader that %s", played_helper->name);
+		CASE("a helper that %s", played_helper->name);
 		snprintf(always, sizeof(always), "always-%s", played_helper->name);
 		CHECK_INT(find(always, found, &error),
 			  played_helper->may_pass ? -EAGAIN : -EBADMSG);
 		CHECK_HAS(error.text, played_helper->want);
-		CASE("a reader that %s with the separate file", played_helper->name);
+		CASE("a helper that %s with the separate file", played_helper->name);
 		if (played_helper->may_pass)
 			check(played_helper->name, -EAGAIN, played_helper->want, "");
 		else

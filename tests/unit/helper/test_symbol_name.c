@@ -418,11 +418,11 @@ static void test_refused(void)
 	for (size_t i = 0; i < names.count; i++)
 		CHECK_INT(names.name[i] == NULL, 1);
 	symbol_names_done(&names);
-	CASE("nothing asked");
+	CASE("no offsets");
 	CHECK_INT(name_of(scratch_path("moved"), NULL, 0, &names, NULL, &error), 0);
 	CHECK_UINT(names.count, 0);
 	symbol_names_done(&names);
-	CASE("as much as can be asked at once, and more");
+	CASE("the maximum of one request, and more");
 	for (size_t i = 0; i < SYMBOL_OFFSETS_MAX; i++)
 		many[i] = shown + (SYMBOL_OFFSETS_MAX - i) % 5;
 	CHECK_INT(name_of(scratch_path("moved"), many, SYMBOL_OFFSETS_MAX, &names, NULL, &error),

@@ -50,7 +50,7 @@ static void test_good(void)
 	struct reply reply = good();
 	struct symbol_found found[2];
 
-	CASE("an answer");
+	CASE("a reply");
 	CHECK_INT(symbol_answer_take((char *)&reply, sizeof(reply), FILE_SIZE, 2, found, &about),
 		  0);
 	CHECK_UINT(about.build_id_size, 2);

@@ -31,7 +31,7 @@ static void test_hook_sets(const char *path)
 		struct object object;
 		char text[64];
 
-		CASE("tier %u", cases[i].tier);
+		CASE("hook set %u", cases[i].tier);
 		CHECK_INT(object_open(&object, path, &files, &error), 0);
 		CHECK_UINT(variant_tiers(&object), 1U << 1 | 1U << 2 | 1U << 3);
 		CHECK_INT(variant_tier_options(&object, cases[i].tier, NULL, text, sizeof(text)),
@@ -135,7 +135,7 @@ static void test_two_options(const char *path)
 			strings_of(&cases[i].option, cases[i].option != NULL);
 		char missing[64];
 
-		CASE("two options, tier %u, %s", cases[i].tier,
+		CASE("two options, hook set %u, %s", cases[i].tier,
 		     cases[i].option ? cases[i].option : "none");
 		CHECK_INT(variant_tier_options(&object, cases[i].tier, &options, missing,
 					       cases[i].size),
@@ -153,7 +153,7 @@ static void test_no_hook_sets(const char *path)
 	const char *has[VARIANT_OPTIONS_MAX];
 	struct object object;
 
-	CASE("no tiers");
+	CASE("no hook sets");
 	CHECK_INT(object_open(&object, path, &files, &error), 0);
 	CHECK_UINT(variant_tiers(&object), 1);
 	CHECK_INT(variant_tier_options(&object, 0, NULL, text, sizeof(text)), false);

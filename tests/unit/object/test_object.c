@@ -356,7 +356,7 @@ static void test_no_reply(const char *path)
 		abort();
 	file_reader_done(&files);
 	set_helper_socket(&files, ends[0]);
-	CASE("does not answer");
+	CASE("a helper that times out");
 	CHECK_INT(object_open(&object, "/no/answer.bpf.o", &files, &error), -ETIMEDOUT);
 	CHECK_INT(object_open(&object, "/no/answer.bpf.o", &files, &error), -ETIMEDOUT);
 	CASE("another, while that one is waited for");

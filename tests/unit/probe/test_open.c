@@ -25,7 +25,7 @@ static void test_bad_probes(void)
 	CHECK_INT(open_probe(testing_built("tests/bpf/nonsense.bpf.o"), &error), -EINVAL);
 	CHECK_HAS(error.text, testing_built("tests/bpf/nonsense.bpf.o"));
 	CHECK_HAS(error.text, ": map nonsense, member bad: unknown word \"nonsense\"");
-	CASE("two tables with a map of each other's");
+	CASE("two tables, each with a map of the other");
 	CHECK_INT(open_probe(testing_built("tests/bpf/shared.bpf.o"), &error), -EINVAL);
 	CHECK_HAS(error.text, "map sharing: shares a map with shared");
 	CASE("a licence");
@@ -91,7 +91,7 @@ static void test_same_object(void)
 	CHECK_INT(second.object.bpf == NULL && second.tables == NULL && second.path == NULL, 1);
 	read_probe();
 	probe_done(&probe);
-	CASE("the same object, the first probe is gone");
+	CASE("the same object, the first probe is closed");
 	CHECK_INT(probe_open(&second, "second", object, 10, NULL, &services, &error), 0);
 	probe_done(&second);
 }
@@ -122,7 +122,7 @@ static void test_costly(void)
 	CHECK_REAL(daemon_gauge("sample/gauge-known_other"), 0, 0);
 	CHECK_REAL(daemon_gauge("sample-2/derive-extra_renames"), DAEMON_NONE, 0);
 	CHECK_UINT(probe.table_count, 1);
-	CASE("rows of services wait for no probe that reads none");
+	CASE("rows of services do not wait for a probe that reads none");
 	CHECK_INT(probe.subscriber, -1);
 	probe_done(&probe);
 	CASE("both options");
@@ -131,7 +131,7 @@ static void test_costly(void)
 	read_probe();
 	CHECK_INT(daemon_gauge("sample-2/derive-extra_renames") >= 1, 1);
 	probe_done(&probe);
-	CASE("a tier alone");
+	CASE("a hook set only");
 	CHECK_INT(open_costly("  Option \"costly\"\n  Tier 1\n", &error) < 0, 1);
 	CHECK_HAS(error.text, "cannot load into the kernel");
 	CHECK_UINT(daemon_messages(), 0);

@@ -200,7 +200,7 @@ static void test_trial(void)
 	pass(30 * S);
 	check_off(false, true, false);
 	CHECK_HAS(daemon_message(0), "more than MaxOverhead 30 in its Probe block; raise that, or");
-	CASE("not known is not dear");
+	CASE("an unknown cost is not too high");
 	begin(1, none);
 	costs[0] = NAN;
 	pass(MINUTE);
@@ -217,13 +217,13 @@ static void test_sample(void)
 	begin(1, none);
 	pass(MINUTE);
 	CHECK_UINT(samples[0], 0);
-	CASE("runs that take less than was thought");
+	CASE("runs that take less than assumed");
 	set_program_costs(&programs[0], 0, NS_PER_S / 1000);
 	pass(INTERVAL_S * S);
 	CHECK_UINT(samples[0], 1);
 	check_off(false, false, false);
 	CHECK_UINT(daemon_messages(), 0);
-	CASE("once a reading at most");
+	CASE("at most once a reading");
 	set_program_costs(&programs[0], NS_PER_S / 1000, 0);
 	pass(INTERVAL_S * S);
 	CHECK_UINT(samples[0], 2);
@@ -242,13 +242,13 @@ static void test_readings(void)
 	costs[0] = 0;
 	pass(10 * MINUTE);
 	check_off(false, false, false);
-	CASE("a little too dear, in the third reading");
+	CASE("slightly above the limit: off at the third reading");
 	costs[0] = 1.1;
 	pass(2 * INTERVAL_S * S);
 	check_off(false, false, false);
 	pass(INTERVAL_S * S);
 	check_off(true, false, false);
-	CASE("too dear by far, in the first");
+	CASE("far above the limit: off at the first");
 	begin(1, none);
 	pass(5 * S);
 	costs[0] = 20;
@@ -258,7 +258,7 @@ static void test_readings(void)
 
 static void test_together(void)
 {
-	CASE("the dearest goes, and that is enough");
+	CASE("only the most expensive one is turned off");
 	begin(1, none);
 	costs[0] = 0.4;
 	costs[1] = 0.9;
@@ -267,7 +267,7 @@ static void test_together(void)
 	check_off(false, true, false);
 	CHECK_HAS(daemon_message(0), "it costs 0.9 % of the CPUs, and all probes that are off by "
 				     "default 1.8 %, more than MaxOverhead 1;");
-	CASE("what is tried goes before what is on");
+	CASE("a probe on trial is turned off before others");
 	costs[1] = 0.3;
 	pass(2 * MINUTE);
 	check_off(false, true, false);
@@ -376,7 +376,7 @@ static void test_functions(void)
 	check_off(false, false, false);
 	CHECK_INT(function_is_off[0] || function_is_off[2], false);
 	CHECK_UINT(daemon_messages(), 0);
-	CASE("one that is too hot goes alone");
+	CASE("only the function above its limit is turned off");
 	function_costs[0] = 20;
 	pass(INTERVAL_S * S);
 	check_off(false, false, false);
@@ -400,7 +400,7 @@ static void test_functions(void)
 	CHECK_TEXT(daemon_message(2),
 		   "function hot of the probe one is on again: it costs 1 % of the CPUs");
 	check_off(false, false, false);
-	CASE("one without a limit takes the probe along, in which the others wait");
+	CASE("one without a limit turns off the whole probe");
 	function_costs[0] = 20;
 	pass(INTERVAL_S * S);
 	CHECK_INT(function_is_off[0], true);

@@ -75,7 +75,7 @@ static void count_values(void)
 /* Hook sets that the kernel refuses, at load and at attach, cost one message each. */
 static void test_hook_sets(void)
 {
-	CASE("tiers");
+	CASE("hook sets");
 	CHECK_UINT(probe.object.tier, 3);
 	CHECK_UINT(daemon_messages(), 2);
 	CHECK_INT(daemon_severity(0), LOG_NOTICE);
@@ -100,7 +100,7 @@ static void test_unassigned(void)
 	uint64_t freed_ns;
 	pthread_t thread;
 
-	CASE("another reading goes on");
+	CASE("another reading is in progress");
 	pthread_mutex_lock(&services.lock);
 	if (pthread_create(&thread, NULL, read_in_thread, NULL) != 0)
 		abort();
@@ -242,7 +242,7 @@ static void test_few(void)
 	CHECK_REAL(daemon_gauge("sample/gauge-amount"), 0, 0);
 	CHECK_REAL(daemon_gauge("sample/latency-size-samples"), 0, 0);
 	CHECK_REAL(daemon_gauge("sample/response_time-percentile-99"), NAN, 0);
-	CASE("asked for at once after another");
+	CASE("immediately after another one");
 	count_value("sample_add", 10);
 	read_probe();
 	count_value("sample_add", 10);

@@ -168,7 +168,7 @@ static void test_dispatch(void)
 {
 	struct pair p;
 
-	CASE("who takes the slow probe's values does not come back");
+	CASE("dispatch of the slow probe's values blocks");
 	pair_init(&p);
 	daemon_on_dispatch = on_dispatch;
 	check_stop(&p, "slow");
@@ -180,7 +180,7 @@ static void test_file(void)
 {
 	struct pair p;
 
-	CASE("a pid file does not answer");
+	CASE("a pid file times out");
 	pair_init(&p);
 	set_pid_files(&p.f, STRINGS("/slow"));
 	CHECK_INT(pid_files_init(&p.f.services.resolver.pid_files, &p.f.config), 0);
@@ -216,7 +216,7 @@ static void test_catch_up(void)
 	sem_post(&go_on);
 	end_reading(thread);
 	daemon_on_dispatch = NULL;
-	CASE("what the service did is told later");
+	CASE("its counts are dispatched later");
 	daemon_now += TIME_T_TO_CDTIME_T(INTERVAL_S);
 	CHECK_INT(probe_read(&p.slow, &error), 0);
 	CHECK_REAL(daemon_gauge("other/derive-slow"), 5, 0);

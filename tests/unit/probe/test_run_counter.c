@@ -117,9 +117,9 @@ static void test_cost(void)
 	struct hot counters = counters_of(programs, COUNT_OF(programs), 0);
 	double runs[HOT_PROGRAMS_MAX] = { [0] = 1000, [7] = 100, [8] = 1e9 };
 
-	CASE("runs, by what a hook and a program take");
+	CASE("runs, by the cost of a hook and of a program");
 	CHECK_REAL(hot_cost_ns(&counters, runs), 1000 * 220 + 100 * 240, 1e-6L);
-	CASE("what is measured replaces what is supposed; its own cost is taken off");
+	CASE("a measured cost replaces the assumed one, less the cost of measuring");
 	hot_note(&counters, 3, 5000, 1e-6);
 	CHECK_REAL(hot_cost_ns(&counters, runs),
 		   1000 * (70 + 1000 - HOOK_STATISTICS_NS) + 100 * 240, 1e-6L);

@@ -137,7 +137,7 @@ static void test_rare(void)
 	struct runs runs = begin();
 	unsigned files = open_files();
 
-	CASE("alone");
+	CASE("no other user of the statistics");
 	CHECK_INT(runs_known(&runs), false);
 	for (unsigned i = 0; i < HOUR_READINGS; i++) {
 		read_once(&runs, INTERVAL_S);

@@ -107,7 +107,7 @@ static void test_budget(void)
 	struct sampled items[2];
 	struct sampler sampler;
 
-	CASE("dear: no more than its share");
+	CASE("expensive: no more than its budget");
 	cost_ns[0] = 2 * MS;
 	play(&sampler, items, 1, 100, 0.5);
 	play_for(&sampler, 1000);
@@ -163,7 +163,7 @@ static void test_failure(void)
 	struct sampled items[1];
 	struct sampler sampler;
 
-	CASE("one that fails is told once and tried every minute");
+	CASE("a failure is logged once and retried every minute");
 	daemon_clear();
 	cost_ns[0] = 10000;
 	failure = -ENOMEM;
@@ -255,7 +255,7 @@ static void test_options(void)
 	check_pace(&sampler, 2, 1000, 1.5L);
 	check_pace(&sampler, 3, 50.5, 0.25L);
 	sampler_stop(&sampler);
-	CASE("a budget alone, and nobody to share");
+	CASE("a budget without a frequency, one probe");
 	CHECK_INT(sampler_open(&sampler, &probes[1], 1, 0.5), 0);
 	check_pace(&sampler, 0, 1000, 1.5L);
 	sampler_stop(&sampler);

@@ -171,7 +171,7 @@ static void test_slots(void)
 	add_values(slot, 3, 1);
 	read_slots(&f, S(3));
 	CHECK_UINT(slot[0].tail, 3);
-	CASE("the owner goes");
+	CASE("the owner exits");
 	add_values(&slot[1], 9, 1);
 	set_state(&f.services, DB, ROW_RETIRED);
 	read_slots(&f, S(4));

@@ -183,7 +183,7 @@ static void test_many(void)
 	CHECK_UINT(daemon_messages(), 6);
 	CHECK_HAS(daemon_message(5), "that no process has fitted since the start: 7");
 	daemon_clear();
-	CASE("one that was not told by its name");
+	CASE("a process without the name");
 	discover_key(GROUP_COMMAND, "none8");
 	read_once(&f);
 	CHECK_UINT(daemon_messages(), 0);

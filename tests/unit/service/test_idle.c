@@ -68,7 +68,7 @@ static void test_limits(void)
 
 static void test_offline(void)
 {
-	CASE("CPUs that leave and come");
+	CASE("CPUs that go offline and online");
 	begin();
 	read_idle("cpu0 0 0 0 100 0\ncpu2 0 0 0 100 0\n", 10);
 	read_idle("cpu0 0 0 0 100 0\ncpu1 0 0 0 5 0\n", 20);

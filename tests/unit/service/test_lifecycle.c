@@ -157,23 +157,23 @@ static void test_exited(void)
 	struct fixture f;
 	uint64_t generation;
 
-	CASE("gone");
+	CASE("exited");
 	fixture_init(&f);
 	generation = live_until_120(&f, 3, "bash");
 	refresh(&f, 220);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
-	CASE("gone and back");
+	CASE("exited and started again");
 	set_processes(&f, 3, 1);
 	refresh(&f, 221);
 	set_processes(&f, 3, 0);
 	refresh(&f, 225);
 	refresh(&f, 325);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
-	CASE("gone, but its last growth was much");
+	CASE("exited after much growth");
 	snapshot_notable(f.services.snapshot, 3);
 	refresh(&f, 326);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
-	CASE("gone for good");
+	CASE("exited for longer");
 	refresh(&f, 327);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
 	CHECK_TEXT(subject(&f, 3), "other");

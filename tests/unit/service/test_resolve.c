@@ -301,7 +301,7 @@ static void test_pid_file_changes(void)
 	write_pid(path, "4190003\n");
 	resolver_run(&f.services.resolver, 1);
 	CHECK_UINT(maps_walks, walks + 2);
-	CASE("gone");
+	CASE("removed");
 	unlink(path);
 	resolver_run(&f.services.resolver, 1);
 	CHECK_UINT(maps_walks, walks + 2);

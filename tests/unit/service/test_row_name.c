@@ -113,7 +113,7 @@ static void test_made_again(void)
 	uint64_t generation;
 	struct fixture f;
 
-	CASE("made anew");
+	CASE("made again");
 	fixture_init(&f);
 	allow_names(&f, 1, 1);
 	claim_container(&f, 3, ID_A, "web-1");
@@ -126,7 +126,7 @@ static void test_made_again(void)
 	refresh(&f, 112);
 	CHECK_TEXT(subject(&f, 4), "web-1");
 	CHECK_UINT(generation_of(&f, 4), generation);
-	CASE("made anew, the old row is another's");
+	CASE("made again, the old row is another key's");
 	refresh(&f, 120);
 	refresh(&f, 300);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
@@ -312,7 +312,7 @@ static void test_of_a_block(void)
 	read_at(&f, subscriber, 99);
 	refresh(&f, 110);
 	CHECK_TEXT(subject(&f, 3), "web");
-	CASE("of a block, whose row has its processes now");
+	CASE("of a block, the processes are in its row now");
 	read_at(&f, subscriber, 111);
 	refresh(&f, 120);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
@@ -326,7 +326,7 @@ static void test_of_a_block(void)
 	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
 	refresh(&f, 520);
 	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
-	CASE("no file answers");
+	CASE("all files time out");
 	refresh(&f, 530);
 	CHECK_INT(snapshot_held(f.services.snapshot, 3), false);
 	CHECK_TEXT(subject(&f, 3), "other");

@@ -220,13 +220,13 @@ static void test_logged(void)
 	fixture_init(&f);
 	set_max_new_services(&f, 7);
 	for (unsigned i = 0; i < 3; i++) {
-		CASE("told, %u", i);
+		CASE("logged, %u", i);
 		refuse_names(&f, i);
 		services_resolve(&f.services, 0);
 		CHECK_UINT(daemon_messages(), i > 0);
 	}
 	CHECK_HAS(daemon_message(0), "than MaxNewServices 7 allows in an hour: 1 are counted");
-	CASE("told, an hour later");
+	CASE("logged, an hour later");
 	age_refusal_message(&f);
 	services_resolve(&f.services, 0);
 	CHECK_UINT(daemon_messages(), 2);

@@ -36,7 +36,7 @@ static void test_numbers(void)
 	subjects_leave(&s, (size_t)db);
 	CHECK_INT(s.subject[db].used, true);
 
-	CASE("no row left, another takes the number");
+	CASE("no row is left, another subject gets the number");
 	subjects_leave(&s, (size_t)db);
 	CHECK_INT(s.subject[db].used, false);
 	subjects_leave(&s, (size_t)db);

@@ -59,7 +59,7 @@ static void test_late_subscriber(void)
 	CHECK_INT(state(&f, 3), ROW_FREE);
 	CHECK_UINT(calls, 1);
 	CHECK_UINT(maps_count("service_free"), 1);
-	CASE("late, two rows at once");
+	CASE("late, two rows");
 	claim_row(&f, 3, "a", 0);
 	claim_row(&f, 4, "b", 0);
 	refresh(&f, 130);

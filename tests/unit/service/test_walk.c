@@ -107,7 +107,7 @@ static void test_age(void)
 	CHECK_INT(walk_take(&walk, &process, LONG_S, walk.begun_ns, &error), 0);
 	walk_put(&walk, &process);
 	CHECK_UINT(read_once(&process, LONG_S), 0);
-	CASE("the clock has not gone on since the last one");
+	CASE("no time has passed since the last one");
 	claimed = maps_walks;
 	CHECK_INT(walk_take(&walk, &process, LONG_S, clock_ns() + NS_PER_S, &error), 0);
 	walk_put(&walk, &process);

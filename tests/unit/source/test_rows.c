@@ -119,16 +119,16 @@ static void test_given_back(void)
 	count(&f, 2, 100);
 	read_slots(&f, S(1));
 	CHECK_INT(has_cells(&f.table, retired), true);
-	CASE("gone");
+	CASE("exited");
 	retire_row(&f.services, DB);
 	count(&f, 2, 9);
 	read_slots(&f, S(2));
 	check(&f, SERVICE_OTHER, 10, 10);
 	CHECK_UINT(f.via[DB], 0);
 	CHECK_UINT(f.owners[2], 0);
-	CASE("what is gone takes no memory");
+	CASE("an exited service needs no memory");
 	CHECK_INT(has_cells(&f.table, retired), false);
-	CASE("who was refused a slot learns of it");
+	CASE("services without a slot are notified");
 	CHECK_UINT(f.owners[0], 1);
 	CASE("the next owner");
 	give_slot(&f, WEB, 2);
@@ -159,7 +159,7 @@ static void test_refused(void)
 	f.via[DB] = f.via[WEB] = 1U << 31;
 	read_slots(&f, S(1));
 	CHECK_UINT(f.via[DB], 1U << 31);
-	CASE("refused and gone");
+	CASE("refused and exited");
 	set_state(&f.services, DB, ROW_RETIRED);
 	read_slots(&f, S(2));
 	CHECK_UINT(f.via[DB], 0);
@@ -273,7 +273,7 @@ static void test_grant(void)
 		struct error error = { "" };
 		struct table table;
 
-		CASE("by leave, %zu configured of %u, from %#x", cases[i].configured,
+		CASE("by grant, %zu configured of %u, from %#x", cases[i].configured,
 		     cases[i].services, cases[i].from);
 		CHECK_INT(table_open(&table, map, bpf_object__btf(object), NULL, dispatch_type,
 				     NULL, &error),

@@ -122,7 +122,7 @@ static void test_glob(void)
 	CHECK_UINT(files.count, 2);
 	for (size_t i = 0; i < files.count; i++)
 		CHECK_UINT(strlen(said(&files, &files.file[i])), 1);
-	CASE("one goes and one comes");
+	CASE("one vanishes and one appears");
 	CHECK_INT(unlink("devices/sda/stat") || rmdir("devices/sda") || mkdir("devices/sdc", 0755),
 		  0);
 	CHECK_INT(text_files_update(&files), 0);

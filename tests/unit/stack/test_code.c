@@ -95,7 +95,7 @@ static void test_addresses(void)
 	codes_look(codes, NULL, NULL);
 	CHECK_TEXT(codes_name(codes, number),
 		   expected('f', offset_of((const void *)(uintptr_t)test_addresses)));
-	CASE("it is asked once");
+	CASE("one request");
 	codes_forget(codes);
 	number = codes_of(codes, &head, &frame);
 	codes_look(codes, NULL, NULL);
@@ -198,7 +198,7 @@ static void test_names(void)
 	codes_look(codes, NULL, NULL);
 	CHECK_TEXT(codes_name(codes, number), "a?b;c d");
 	codes_free(codes);
-	CASE("a file that cannot be read is told once");
+	CASE("an unreadable file is logged once");
 	begin(&codes);
 	fake_status = -EBADMSG;
 	number = codes_of(codes, &head, &frame);

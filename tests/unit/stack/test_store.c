@@ -94,7 +94,7 @@ static void test_adding(void)
 	CHECK_INT(stat(scratch_path(WEB), &file), 0);
 	CHECK_UINT(file.st_mode & 0777, 0640);
 
-	CASE("once more");
+	CASE("again");
 	add(store, "web", T, "main;write", 30);
 	add(store, "web", T, "main;parse", 2);
 	check_write(store, T + 60, 0, "");
@@ -313,13 +313,13 @@ static void test_directory_removed(void)
 {
 	struct store *store = open_at("g", 24, 64);
 
-	CASE("directory that has gone");
+	CASE("removed directory");
 	CHECK_INT(rmdir(scratch_path("g")), 0);
 	add(store, "web", T, "main", 1);
 	check_write(store, T, 0, "");
 	check_file("g/web-cpu-20261124-13.folded", "main 1\n");
 
-	CASE("a file in its place, then it is back");
+	CASE("a file of its name, then the directory again");
 	CHECK_INT(rename(scratch_path("g"), scratch_path("away")), 0);
 	scratch_write("g", "");
 	add(store, "web", T, "main", 1);
@@ -339,7 +339,7 @@ static void test_directory_removed(void)
 	check_write(store, T, 0, "");
 	check_file("g/web-cpu-20261124-13.folded", "main 4\n");
 
-	CASE("values that wait for longer than files are kept");
+	CASE("values that wait for longer than files exist");
 	CHECK_INT(chmod(scratch_path("g"), 0777), 0);
 	add(store, "old", T, "main", 1);
 	check_write(store, T + 25 * HOUR, -EPERM, "");

@@ -152,7 +152,7 @@ static void test_growth(void)
 	set(7, 1, 3);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=18 probe/signal_99=1");
-	CASE("keys that are gone");
+	CASE("removed keys");
 	map_count = 0;
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=18 probe/signal_99=1");
@@ -160,7 +160,7 @@ static void test_growth(void)
 	set(0, 1, 2);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=20 probe/signal_99=1");
-	CASE("gone for long");
+	CASE("removed for long");
 	for (int i = 0; i < 20; i++)
 		read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=20");
@@ -198,7 +198,7 @@ static void test_choice(void)
 	set(SERVICE_OTHER, 1, 5);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3");
-	CASE("whose row goes to another");
+	CASE("its row is another service's");
 	show_service(&f, SERVICE_FIRST + 1, "wub");
 	set(SERVICE_FIRST + 1, 1, 9);
 	read_after(&f, 1);
@@ -218,7 +218,7 @@ static void test_unwatched(void)
 	for (int unwatched = 0; unwatched <= 1; unwatched++) {
 		struct fixture f;
 
-		CASE("other is %s", unwatched ? "not asked for" : "asked for");
+		CASE("other is %s", unwatched ? "not collected" : "collected");
 		fixture_init(&f, true, 8);
 		set_other_unwatched(&f.services, unwatched);
 		set_state(&f.services, SERVICE_FIRST + 1, ROW_HIDDEN);
@@ -337,7 +337,7 @@ static void test_top(void)
 	}
 	CHECK_HAS(dispatched(&f), "web/SIGQUIT=");
 	CHECK_UINT(f.table.keys.shown, 2);
-	CASE("a name goes on with what it had");
+	CASE("a name continues its series");
 	for (uint64_t i = 1; i < 30; i++) {
 		set(SERVICE_FIRST, 2, 580 + 1000 * i);
 		read_after(&f, HOUR);
@@ -389,7 +389,7 @@ static void test_full(void)
 {
 	struct fixture f;
 
-	CASE("all series are taken");
+	CASE("all series are in use");
 	fixture_init(&f, false, 2);
 	set(0, 1, 1);
 	set(0, 2, 1);
@@ -460,7 +460,7 @@ static void test_functions(void)
 	set(2, 'y', 1);
 	read_after(&f, 1);
 	CHECK_HAS(dispatched(&f), "probe/three-y=1");
-	CASE("a function that was gone for long");
+	CASE("a function without keys for long");
 	map_count = 0;
 	for (int i = 0; i < 12; i++)
 		read_after(&f, 1);

@@ -44,7 +44,7 @@ static void test_processes(void)
 	start_process(&f, 1, "web-1-1");
 	read_slots(&f, S(1));
 	CHECK_UINT(count_fed(&f), 0);
-	CASE("nobody's slot is not read");
+	CASE("a slot without an owner is not read");
 	count(&f, 0, 7);
 	give_slot(&f, 1, 2);
 	count(&f, 2, 100);
@@ -67,7 +67,7 @@ static void test_processes(void)
 	CHECK_UINT(f.via[1], 0);
 	CHECK_UINT(f.owners[2], 0);
 	CHECK_UINT(f.owners[0], 1);
-	CASE("it takes no memory, though its name is still known");
+	CASE("it needs no memory, although its name still exists");
 	CHECK_UINT(f.table.accumulators.held, 2);
 	read_slots(&f, S(6));
 	CHECK_UINT(f.table.accumulators.held, 1);
@@ -110,7 +110,7 @@ static void test_many_processes(void)
 	CHECK_UINT(f.table.accumulators.held, 4 * SLOTS);
 	CHECK_UINT(f.table.refused, 20 - 4 * SLOTS);
 	check_process(&f, "web-0-1", 2, 2);
-	CASE("they are told, and there is room again");
+	CASE("after they are dispatched there is room again");
 	read_slots(&f, S(3));
 	CHECK_UINT(f.table.accumulators.held, 0);
 	start_process(&f, 1, "web-99-1");

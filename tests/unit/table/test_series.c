@@ -160,7 +160,7 @@ static void test_two(void)
 			  cases[i].error ? -EEXIST : 0);
 		CHECK_HAS(error.text, cases[i].error ? cases[i].error : "");
 		CHECK_UINT(registry.count, cases[i].error ? 1 : 2);
-		CASE("two tables, %s, the first one gone", cases[i].name);
+		CASE("two tables, %s, the first one removed", cases[i].name);
 		registry_remove(&registry, &cases[i].second);
 		registry_remove(&registry, &cases[i].first);
 		CHECK_UINT(registry.count, 0);

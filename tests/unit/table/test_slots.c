@@ -123,12 +123,12 @@ static void test_grant(void)
 		show_group(&g, cases[i].row, cases[i].what, cases[i].user_controlled);
 		read_on(&g, 1, NULL);
 		CHECK_UINT(g.via[cases[i].row], cases[i].want);
-		CASE("%s: who had none asks again, once", cases[i].what);
+		CASE("%s: services without a slot ask again, once", cases[i].what);
 		CHECK_UINT(g.owners[0], retries + 1);
 		read_on(&g, 1, NULL);
 		CHECK_UINT(g.owners[0], retries + 1);
 	}
-	CASE("gone without a row");
+	CASE("exited without a slot");
 	set_state(&g.services, ONE, ROW_RETIRED);
 	read_on(&g, 1, NULL);
 	CHECK_UINT(g.via[ONE], 0);
@@ -148,7 +148,7 @@ static void test_early(void)
 	CHECK_UINT(g.via[LATER], SLOT_NONE | SLOT_GROUP);
 	CHECK_UINT(g.via[TWO], 0);
 	CHECK_UINT(g.owners[0], 1);
-	CASE("held, what it counts waits");
+	CASE("deferred, its counts wait");
 	give_grant(&g, LATER, 2);
 	defer_row(&g.services, LATER);
 	g.cells[2] += 5;
@@ -158,7 +158,7 @@ static void test_early(void)
 	join_rows(&g.services, LATER, WEB);
 	read_on(&g, 1, NULL);
 	CHECK_UINT(total_of(&g, WEB), 5);
-	CASE("gone, and free again");
+	CASE("exited, and free again");
 	reset_row(&g.services, LATER, ROW_RETIRED);
 	read_on(&g, 2, NULL);
 	CHECK_UINT(g.via[LATER], 0);
@@ -193,10 +193,10 @@ static void test_given_back(void)
 	struct grants g;
 
 	fill(&g, rates);
-	CASE("nobody waits");
+	CASE("no service waits");
 	read_on(&g, 5, rates);
 	CHECK_UINT(g.table.slots.returned, 0);
-	CASE("one waits");
+	CASE("one service waits");
 	g.cells[4] += 3;
 	refuse(&g, LATER);
 	read_on(&g, 1, rates);
@@ -209,20 +209,20 @@ static void test_given_back(void)
 	read_on(&g, 1, rates);
 	CHECK_UINT(total_of(&g, TWO), 10);
 	CHECK_UINT(g.owners[4], 0);
-	CASE("what the next owner counts is his");
+	CASE("counts of the next owner are its own");
 	give_grant(&g, LATER, 4);
 	rates[4] = 100;
 	read_on(&g, 2, rates);
 	CHECK_UINT(total_of(&g, LATER), 200);
 	CHECK_UINT(total_of(&g, TWO), 10);
 	CHECK_UINT(g.table.slots.waiting, 0);
-	CASE("all others count enough, or have rows that are not anyone's");
+	CASE("all others count enough, or have slots of their kind");
 	refuse(&g, TWO);
 	read_on(&g, 2 * SLOT_OLD_READINGS, rates);
 	CHECK_UINT(g.table.slots.returned, 1);
 	CHECK_UINT(g.owners[1], WEB + 1);
 	CHECK_UINT(g.owners[2], UNIT + 1);
-	CASE("a row that was busy once, and no more");
+	CASE("a slot whose owner is idle by now");
 	read_on(&g, 20 * SLOT_OLD_READINGS, idle);
 	CHECK_UINT(g.table.slots.returned, 2);
 	grants_done(&g);
@@ -246,8 +246,12 @@ static void test_who_gives(void)
 		  { 0, 0, 0, 5, 0 },
 		  4,
 		  false },
-		{ "a unit waits, another has one of anyone's", false, { 0, 0, 0, 0, 0 }, 3, true },
-		{ "a command waits, a unit has one of anyone's", true, { 0, 0, 0, 5, 0 }, 0, true },
+		{ "a unit waits, another has one for any name", false, { 0, 0, 0, 0, 0 }, 3, true },
+		{ "a command waits, a unit has one for any name",
+		  true,
+		  { 0, 0, 0, 5, 0 },
+		  0,
+		  true },
 		{ "a unit waits, a unit is idle", false, { 0, 0, 0, 1, 1 }, 2, false },
 		{ "a unit waits, the service of a block is idle",
 		  false,

@@ -169,7 +169,7 @@ static void test_nobody(void)
 	struct table table;
 	uint64_t *rows;
 
-	CASE("nobody's");
+	CASE("no owner");
 	snapshot_of_six(&f);
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_PROCESS);
 	rows[1] = 1000;

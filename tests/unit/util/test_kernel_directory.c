@@ -105,7 +105,7 @@ static void test_read(int root)
 	uint64_t inode;
 	int fd = pseudo_open(root, "a/file", &inode);
 
-	CASE("from the begin, each time");
+	CASE("from the start, each time");
 	CHECK_INT(pseudo_read_at(fd, &text, 4), 4);
 	CHECK_INT(pseudo_read_at(fd, &text, 4), 4);
 	CASE("larger than it may be");

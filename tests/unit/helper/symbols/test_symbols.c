@@ -318,7 +318,7 @@ static void test_markers(void)
 	struct symbol_found found;
 
 	marked();
-	CASE("a marker in two places");
+	CASE("a marker with two locations");
 	CHECK_INT(find_in(bytes, size, "test:twice", 0, &found), 0);
 	CHECK_UINT(found.count, 2);
 	CHECK_INT(found.places[0].offset >= begin, 1);
