@@ -6,6 +6,7 @@
 
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
+#include "plugin/table/keys.h"
 #include "plugin/table/stats.h"
 
 #include <stdio.h>
