@@ -4,7 +4,8 @@
  */
 #include "tests/unit/testing.h"
 
-#include "tests/unit/fake/reading.h"
+#include "tests/unit/fake/row.h"
+#include "tests/unit/fake/table.h"
 
 #include "bpf/lib/hist.h"
 
