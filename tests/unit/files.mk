@@ -135,8 +135,7 @@ tests_libtest_a_SOURCES = \
 	tests/unit/fake/oconfig.c \
 	tests/unit/fake/oconfig.h \
 	tests/unit/fake/population.h \
-	tests/unit/fake/row.h"
-#include "tests/unit/fake/table.h \
+	tests/unit/fake/reading.h \
 	tests/unit/fake/roster.h \
 	tests/unit/fake/row.c \
 	tests/unit/fake/row.h \
