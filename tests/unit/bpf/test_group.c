@@ -74,7 +74,7 @@ static void test_units(void)
 		{ "/system.slice/-7.scope", "-7" },
 		{ "/system.slice/slurmstepd.scope/job_17/step_0", "slurmstepd" },
 		{ "/qemu.slice/100.scope", "100" },
-		/* Transient units are counted for the user who made them. */
+		/* The number of a transient unit is not part of its name. */
 		{ "/system.slice/run-r0f1e2d3c4b5a69788796a5b4c3d2e1f0.service", "run" },
 		{ "/system.slice/run-u17.service", "run" },
 		{ "/system.slice/run-p4711-i4712.scope", "run" },

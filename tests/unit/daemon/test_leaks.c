@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef __SANITIZE_ADDRESS__ /* the allocator's count includes the sanitizer */
+#ifdef __SANITIZE_ADDRESS__ /* its own memory counts as well */
 #define READINGS 100
 #define WINDOW 20
 #else
@@ -36,8 +36,8 @@
 #endif
 #define FIRST (READINGS / 5) /* all tables have grown by then */
 #define INTERVAL_S 10
-#define AT_ONCE 5    /* services at a time */
-#define UPSTREAMS 20 /* requests to each service */
+#define AT_ONCE 5   /* services at a time */
+#define REQUESTS 20 /* requests to each service */
 
 void module_register(void);
 
@@ -54,7 +54,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
 	return status;
 }
 
-/* Samples are as many as in a real day, but need not last as long. */
+/* Returns at once: as many samples as in a real day, in less time. */
 int __wrap_usleep(useconds_t us);
 int __wrap_usleep(useconds_t us)
 {
@@ -112,7 +112,7 @@ static pid_t start_service(unsigned number)
 		serve(number, listener);
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	must(fd >= 0 && connect(fd, (void *)&address, sizeof(address)) == 0, "connect");
-	for (int i = 0; i < UPSTREAMS; i++)
+	for (int i = 0; i < REQUESTS; i++)
 		must(write(fd, &byte, 1) == 1 && read(fd, &byte, 1) == 1, "a service's answer");
 	close(fd);
 	close(listener);

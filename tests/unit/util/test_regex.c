@@ -135,7 +135,7 @@ static void test_chosen_lines(void)
 		}
 		printf("%s: %.1f ms at most\n", cases[i], (double)most / CLOCKS_PER_SEC * 1000);
 		CHECK_INT((double)most / CLOCKS_PER_SEC < MATCH_S_MAX, 1);
-		/* Compared with the line that needs short steps only. */
+		/* Compared with the first expression, which needs short steps only. */
 		plain = i == 0 ? most : plain;
 		CHECK_INT(most < STEPS_DIFFER_MAX * plain, 1);
 		CHECK_INT(allocated() < before + MEMORY_MAX, 1);
