@@ -243,7 +243,7 @@ static void test_grant(void)
 	static const struct {
 		size_t configured;
 		unsigned from; /* enum service_source */
-		uint32_t services, count, kept, open;
+		uint32_t services, count, reserved, user_first;
 	} cases[] = {
 		{ 0, SERVICES_FROM_COMMANDS, 99, 5, 1, 1 },
 		{ 0, SERVICES_FROM_COMMANDS | SERVICES_FROM_UNITS, 99, 5, 1, 3 },
@@ -280,8 +280,8 @@ static void test_grant(void)
 			  1);
 		CHECK_INT(table_resize(&table, &counts, object, &error), 0);
 		CHECK_UINT(table.rows.count, cases[i].count);
-		CHECK_UINT(table.rows.kept, cases[i].kept);
-		CHECK_UINT(table.rows.open, cases[i].open);
+		CHECK_UINT(table.rows.kept, cases[i].reserved);
+		CHECK_UINT(table.rows.open, cases[i].user_first);
 		table_done(&table);
 		bpf_object__close(object);
 	}
