@@ -238,7 +238,7 @@ static int start(struct rows *rows, struct error *error)
 	return 0;
 }
 
-static int each(struct rows *rows, row_taker *take, void *to, struct error *error)
+static int each(struct rows *rows, row_taker *visit, void *to, struct error *error)
 {
 	return text_rows_each(&rows->text->rows, visit, to, error);
 }

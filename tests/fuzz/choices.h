@@ -8,13 +8,14 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
-/* An input as a list of choices, by which something is made that is mostly right. */
+/* The fuzzer's input as a list of choices, of which something is made that is valid in most
+ * parts. */
 
 struct choices {
 	const uint8_t *at, *end;
 };
 
-/* 0 when there are none left. */
+/* Returns 0 when the input is used up. */
 static inline unsigned choose(struct choices *choices, unsigned count)
 {
 	return choices->at < choices->end ? *choices->at++ % count : 0;
@@ -29,7 +30,7 @@ static inline uint32_t choose_number(struct choices *choices)
 	return n | choose(choices, 256) << 24;
 }
 
-/* Some of the bytes as they come: 0 to 63. */
+/* Appends 0 to 63 bytes of the input as they are. */
 static inline void add_bytes(struct choices *choices, char *text, size_t size)
 {
 	size_t length = strlen(text), count = choose(choices, 64);
@@ -46,7 +47,7 @@ static inline void add_text(char *text, size_t size, const char *more)
 	snprintf(text + length, size - length, "%s", more);
 }
 
-/* Up to 15 of the words, mostly few. */
+/* Appends 0 to 15 of the words, few in most cases. */
 static inline void add_words(struct choices *choices, char *text, size_t size,
 			     const char *const *words, unsigned count)
 {

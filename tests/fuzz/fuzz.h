@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What must hold for any input. */
+/* Aborts unless the condition is true, which it must be for any input. */
 #define FUZZ_WANT(condition)                                                                    \
 	do {                                                                                    \
 		if (!(condition)) {                                                             \
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                                               \
 	} while (0)
 
-/* A copy as a string; to be freed. */
+/* A NUL-terminated copy, which the caller frees. */
 static inline char *fuzz_text(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paths of cgroups, a line each, of a Service block each: what the configuration takes reaches the
- * kernel's maps as rules, step by step, and is found there by the way down that the kernel goes.
+ * Paths of cgroups, one a line, each of a Service block of its own. A path that the configuration
+ * accepts must become rules in the kernel's maps, one for each directory, and the kernel's way down
+ * must find them.
  */
 #include "fuzz.h"
 
@@ -23,7 +24,7 @@ static void ignore(int severity, const char *text)
 	FUZZ_WANT(text[0]);
 }
 
-static void take_path(struct config *config, const char *name, char *path)
+static void add_path(struct config *config, const char *name, char *path)
 {
 	oconfig_value_t name_value = { .value.string = (char *)name, .type = OCONFIG_TYPE_STRING };
 	oconfig_value_t path_value = { .value.string = path, .type = OCONFIG_TYPE_STRING };
@@ -40,7 +41,7 @@ static void take_path(struct config *config, const char *name, char *path)
 	config_read(config, &plugin);
 }
 
-/* The row that the BPF side finds: the lowest on the way. */
+/* The row that the BPF side finds: that of the lowest directory that has a rule. */
 static uint32_t find_row(const char *path)
 {
 	uint32_t parent = 0, row = 0;
@@ -90,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	message_to(ignore);
 	FUZZ_WANT(config_init(&config, "/") == 0);
 	for (size_t i = 0; i < PATHS_MAX && lines; i++)
-		take_path(&config, names[i], strsep(&lines, "\n"));
+		add_path(&config, names[i], strsep(&lines, "\n"));
 	config_finish(&config);
 	check_rules(&config);
 	config_done(&config);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A command line as /proc/PID/cmdline has it, which is the process's own memory: cleaned, and
- * matched with expressions of the usual kinds.
+ * A command line as in /proc/PID/cmdline, which a process can overwrite: it is cleaned and matched
+ * with expressions of the usual kinds.
  */
 #include "fuzz.h"
 
@@ -17,14 +17,14 @@ static const char *const expressions[] = {
 
 #define EXPRESSIONS (sizeof(expressions) / sizeof(*expressions))
 
-static struct pattern patterns[EXPRESSIONS];
+static struct pattern compiled[EXPRESSIONS];
 
 static void compile(void)
 {
 	char why[256];
 
 	for (size_t i = 0; i < EXPRESSIONS; i++)
-		FUZZ_WANT(pattern_init(&patterns[i], expressions[i], why, sizeof(why)));
+		FUZZ_WANT(pattern_init(&compiled[i], expressions[i], why, sizeof(why)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -32,14 +32,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *line = fuzz_text(data, size);
 	size_t words = 0;
 
-	if (!patterns[0].code)
+	if (!compiled[0].code)
 		compile();
 	command_line_join(line, size);
 	for (size_t i = 0; i < size; i++)
 		words += data[i] != '\0';
 	FUZZ_WANT(strlen(line) <= size && strlen(line) >= words);
 	for (size_t i = 0; i < EXPRESSIONS; i++)
-		pattern_match(&patterns[i], line);
+		pattern_match(&compiled[i], line);
 	free(line);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The <Plugin ebpf> block, from text of collectd's syntax; and what is made of it before anything
- * is loaded.
+ * The <Plugin ebpf> block, from text in collectd's syntax, and all that is made of it before an
+ * object is loaded.
  */
 #include "fuzz.h"
 
@@ -59,13 +59,13 @@ static void check_responses(const struct config *config, const struct response_r
 
 static void check_attach(const struct attach_config *attach)
 {
-	const struct point *point = &attach->point;
+	const struct point *hook = &attach->point;
 
 	FUZZ_WANT(attach->text[0] && (!attach->program || attach->program[0]));
-	FUZZ_WANT(point->kind < POINT_KINDS);
-	FUZZ_WANT(point->name ? point->name[0] != '\0' : point->path || point->service);
-	FUZZ_WANT(!point->path || point->path[0] == '/' || !strchr(point->path, '/'));
-	FUZZ_WANT((point->kind == POINT_PERF) == (point->period || point->frequency));
+	FUZZ_WANT(hook->kind < POINT_KINDS);
+	FUZZ_WANT(hook->name ? hook->name[0] != '\0' : hook->path || hook->service);
+	FUZZ_WANT(!hook->path || hook->path[0] == '/' || !strchr(hook->path, '/'));
+	FUZZ_WANT((hook->kind == POINT_PERF) == (hook->period || hook->frequency));
 }
 
 static void check(const struct config *config)

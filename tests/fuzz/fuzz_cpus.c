@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of CPUs. What is taken for one has the highest number in it, as a plainer reader sees it.
+ * A list of CPUs as in /sys. If it is accepted, it contains the number that is returned as its
+ * highest, by a simpler parser.
  */
 #include "fuzz.h"
 

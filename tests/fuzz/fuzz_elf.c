@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ELF file in which a function or a marker is looked for: the first line of the bytes is its name,
- * with a single colon that of a marker.
+ * An ELF file in which a function or a marker is searched. The first line of the input is the name,
+ * that of a marker if it has a single colon.
  */
 #include "fuzz.h"
 
@@ -26,7 +26,7 @@ static void check(const struct symbol_found *found, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *end = size ? memchr(data, '\n', size) : NULL;
-	size_t length = end ? (size_t)(end - data) : 0, rest = size - length - 1;
+	size_t length = end ? (size_t)(end - data) : 0, left = size - length - 1;
 	struct symbol_wanted wanted = { .returns = true };
 	struct symbol_found found;
 	struct image image;
@@ -35,12 +35,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!end)
 		return 0;
 	name = fuzz_text(data, length);
-	bytes = fuzz_text(end + 1, rest);
+	bytes = fuzz_text(end + 1, left);
 	wanted.name = name;
 	wanted.kind = strchr(name, ':') && !strstr(name, "::") ? SYMBOL_MARKER : SYMBOL_FUNCTION;
-	if (image_open_bytes(&image, bytes, rest) == 0) {
+	if (image_open_bytes(&image, bytes, left) == 0) {
 		if (symbols_find(&image, &wanted, 1, &found) == 0)
-			check(&found, rest);
+			check(&found, left);
 		found_done(&found);
 		image_close(&image);
 	}

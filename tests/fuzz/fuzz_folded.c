@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Folded files: the first line is a file's name, the rest is what it holds. What is read is written as
- * it was read, and read again the same.
+ * Folded files. The first line of the input is the file's name, the other lines are its content.
+ * What is read must be written as it was, and read again as the same.
  */
 #include "fuzz.h"
 
@@ -47,7 +47,7 @@ static void check_lines(const struct folded *folded)
 	FUZZ_WANT(bytes == folded->bytes);
 }
 
-/* Each line of a file, as a stack of its own that somebody has chosen. */
+/* Adds each line of a file as a stack of its own. */
 static void add_lines(struct folded *folded, const char *bytes, size_t size)
 {
 	for (const char *end = bytes + size; bytes < end;) {

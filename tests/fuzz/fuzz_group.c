@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paths of cgroups, which some users choose, and a pattern, with a NUL between them: whatever the names are,
- * the key is whole, and what it is called has no characters that series cannot have.
+ * Paths of cgroups, which users can choose in part, and a glob, separated by a NUL. For any names,
+ * the key must be whole, padding included, and its name must have only characters that a series can
+ * have.
  */
 #include "fuzz.h"
 
@@ -31,11 +32,11 @@ static void check_name(const char *name)
 
 static struct users users = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Files are left alone: names of users and ids of containers are not looked up. */
-static void check_description(const struct group_key *key, char *pattern)
+/* Reads no files: user names and container ids are not resolved. */
+static void check_description(const struct group_key *key, char *glob)
 {
-	struct service_config service = { .units = { .item = &pattern, .count = 1 },
-					  .containers = { .item = &pattern, .count = 1 } };
+	struct service_config service = { .units = { .item = &glob, .count = 1 },
+					  .containers = { .item = &glob, .count = 1 } };
 	struct group_description d;
 
 	if (key->kind == GROUP_COMMAND || key->kind == GROUP_USER || runtime_is_id(key->text))
@@ -44,9 +45,9 @@ static void check_description(const struct group_key *key, char *pattern)
 	check_name(d.name);
 	check_name(d.other_name);
 	group_matches(&service, key, &d);
-	pattern = d.full_name;
-	if (!strpbrk(pattern, "*?["))
-		FUZZ_WANT(group_matches(&service, key, &d) || pattern[0] == '\0' ||
+	glob = d.full_name;
+	if (!strpbrk(glob, "*?["))
+		FUZZ_WANT(group_matches(&service, key, &d) || glob[0] == '\0' ||
 			  key->kind == GROUP_UNIT);
 }
 
@@ -54,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = fuzz_text(data, size), *path = text;
 	size_t length = strlen(text);
-	char empty[] = "", *pattern = length < size ? text + length + 1 : empty;
+	char empty[] = "", *glob = length < size ? text + length + 1 : empty;
 	struct group_walk walk = { 0 };
 	int known = 0;
 
@@ -73,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		path += name + (path[name] == '/');
 	}
 	check_key(&walk.key);
-	check_description(&walk.key, pattern);
+	check_description(&walk.key, glob);
 	free(text);
 	return 0;
 }

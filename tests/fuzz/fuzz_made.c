@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A map that a program keeps of the code that it makes.
+ * A perf map: the code that a program has generated, with its names.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * /proc/PID/fdinfo/FD of a BPF map. What is taken for its memory stands there behind its key.
+ * /proc/PID/fdinfo/FD of a BPF map. The memory that is returned must be in the text, after its key.
  */
 #include "fuzz.h"
 

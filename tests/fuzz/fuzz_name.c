@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names that processes give themselves: what becomes of them in identifiers, file names and
- * receivers. The input is two names, with a NUL between them.
+ * Names that processes choose, and what they become in identifiers, file names and receivers of
+ * metrics. The input is two names, separated by a NUL.
  */
 #include "fuzz.h"
 
@@ -9,7 +9,7 @@
 #include "plugin/service/subject.h"
 
 /* As in test_subject. */
-static const struct subject_names taken[] = {
+static const struct subject_names reserved[] = {
 	{ SUBJECT_NONE, 0, "self" },     { SUBJECT_SERVICE, 0, "web" },
 	{ SUBJECT_SERVICE, 0, "db" },    { SUBJECT_SERVICE, 0, "db__" },
 	{ SUBJECT_SERVICE, 0, "late_" }, { SUBJECT_SERVICE, 0, "my_app" },
@@ -17,7 +17,7 @@ static const struct subject_names taken[] = {
 	{ SUBJECT_PROBE, 1, "disk" },    { SUBJECT_PROCESS, 2, "web" },
 };
 
-/* Bytes of a letter by the table of RFC 3629, section 4; 0: none is there. */
+/* Bytes of the letter at `s`, by the table in RFC 3629, section 4; 0: there is none. */
 static size_t utf8_letter(const unsigned char *s)
 {
 	static const struct {
@@ -70,8 +70,9 @@ static void clean(const char *name, size_t size)
 	FUZZ_WANT(!strcmp(once, twice));
 }
 
-/* Is it NAME, or NAME-1-2 with as many numbers as the taken ones have? A dot is an underscore. */
-static bool is_taken(const char *name, const struct subject_names *names)
+/* Whether it is NAME, or NAME-1-2 with as many numbers as the reserved names have. A dot counts
+ * as an underscore. */
+static bool is_reserved(const char *name, const struct subject_names *names)
 {
 	size_t at = 0;
 
@@ -88,7 +89,7 @@ static bool is_taken(const char *name, const struct subject_names *names)
 	return name[at] == '\0';
 }
 
-/* As a command; false: it has no name of its own. */
+/* Enters the name of a command; false: it has no subject of its own. */
 static bool enter(struct subjects *subjects, const char *name, char *ret_name)
 {
 	int subject = subjects_enter(subjects, SUBJECT_COMMAND, name);
@@ -98,21 +99,21 @@ static bool enter(struct subjects *subjects, const char *name, char *ret_name)
 	memcpy(ret_name, subjects->subject[subject].name, SUBJECT_NAME_MAX);
 	subjects_leave(subjects, (size_t)subject);
 	check_clean(ret_name);
-	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
-		FUZZ_WANT(!is_taken(ret_name, &taken[i]));
+	for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++)
+		FUZZ_WANT(!is_reserved(ret_name, &reserved[i]));
 	return true;
 }
 
-/* Two names that differ when clean are two subjects. */
+/* Two names that differ after they are cleaned must be two subjects. */
 static void check_pair(const char *a, const char *b)
 {
 	static struct subjects subjects;
 	char name_a[SUBJECT_NAME_MAX], name_b[SUBJECT_NAME_MAX];
 	char clean_a[SUBJECT_NAME_MAX], clean_b[SUBJECT_NAME_MAX];
 
-	for (size_t i = subjects.taken_count; i < sizeof(taken) / sizeof(*taken); i++)
-		FUZZ_WANT(subjects_take(&subjects, taken[i].kind, taken[i].name,
-					taken[i].numbers) == 0);
+	for (size_t i = subjects.taken_count; i < sizeof(reserved) / sizeof(*reserved); i++)
+		FUZZ_WANT(subjects_take(&subjects, reserved[i].kind, reserved[i].name,
+					reserved[i].numbers) == 0);
 	name_clean(clean_a, sizeof(clean_a), a);
 	name_clean(clean_b, sizeof(clean_b), b);
 	if (enter(&subjects, a, name_a) && enter(&subjects, b, name_b))

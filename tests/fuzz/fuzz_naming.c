@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ELF file whose code is named, at places all over it. Without inlined functions: DWARF is read by
- * libdw, whose faults the sandbox of ebpf-symbols bears.
+ * An ELF file whose code is named at offsets all over it. Inlined functions are left out: libdw
+ * parses DWARF, and the sandbox of ebpf-symbols contains its faults.
  */
 #include "fuzz.h"
 

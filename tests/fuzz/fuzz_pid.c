@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands in a pid file. What is taken for a process is a number that the text begins with.
+ * The text of a pid file. The process that is returned must be the number at its start.
  */
 #include "fuzz.h"
 

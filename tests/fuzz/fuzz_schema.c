@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BTF of an object that anybody may have written. The input is a list of choices by which types,
- * members and tags are made, so that nearly every input is BTF that has something to read; some
- * are spoilt afterwards, in the fields that libbpf does not check. An input that begins as a file
- * of BTF is one, and then every type is a row and every variable a map.
+ * BTF of an object whose author is hostile. The input is a list of choices by which types, members
+ * and tags are made, so that nearly every input is BTF with something to read in it. Some inputs
+ * are then damaged in fields that libbpf does not check. An input that starts as a BTF file is used
+ * as one: each of its types is read as a row and each of its variables as a map.
  */
 #include "fuzz.h"
 #include "tags.h"
@@ -24,11 +24,11 @@
 #include <bpf/btf.h>
 
 #define MAGIC 0xeb9f
-#define TYPES_MAX 256 /* that are tried as rows: all of a large file would take minutes */
+#define TYPES_MAX 256 /* tried as rows; all types of a large file would take minutes */
 #define MEMBERS_MAX 12
 #define NOWHERE 9999
 
-/* --- what must hold --- */
+/* --- checks --- */
 
 static void check_columns(const struct schema *schema)
 {
@@ -55,7 +55,7 @@ static void check_columns(const struct schema *schema)
 			FUZZ_WANT(schema->metrics[i].column[j] < schema->column_count);
 }
 
-/* Each is of a histogram, and in no column. */
+/* Each tail belongs to a histogram and is no column itself. */
 static void check_tails(const struct schema *schema)
 {
 	for (size_t i = 0; i < schema->tail_count; i++) {
@@ -69,7 +69,7 @@ static void check_tails(const struct schema *schema)
 	}
 }
 
-/* A table meets itself, if it has a series. */
+/* If a table has a series, the same table cannot be registered twice. */
 static void check_series(const struct schema *schema, enum subject_kind kind)
 {
 	static const struct config config = { .percentiles = { 50, 99.9 },
@@ -93,7 +93,7 @@ static void check_series(const struct schema *schema, enum subject_kind kind)
 	subjects_done(&subjects);
 }
 
-/* A type as that of a key. */
+/* Reads a type as that of a key. */
 static void read_key(const struct btf *btf, uint32_t id)
 {
 	static const struct subject_tag subjects[] = {
@@ -143,7 +143,7 @@ static void check_fields(const struct fields *fields, const struct schema *schem
 		  fields->service_offset + sizeof(uint32_t) <= schema->labels.key_size);
 }
 
-/* A row, which may be its own key, as that of a text file. */
+/* Reads a type as the row of a text file, and as its key. */
 static void read_fields(const struct btf *btf, const char *name, uint32_t id,
 			const struct subject_tag *subject)
 {
@@ -170,7 +170,7 @@ static void read_fields(const struct btf *btf, const char *name, uint32_t id,
 	schema_done(&schema);
 }
 
-/* Of half of the members; what is left over is as whole as it was. */
+/* Collects about half of the metrics; what remains must be consistent. */
 static void select_and_check(struct schema *schema, uint32_t id, enum subject_kind kind)
 {
 	static const char *const words[] = { "default", "latency-*", "*-average", "gauge*", "*" };
@@ -206,7 +206,7 @@ static void read_type(const struct btf *btf, uint32_t id, enum subject_kind kind
 	schema_done(&schema);
 }
 
-/* Of a map with rows of this type. */
+/* Reads the SUBJECT tag of a map that has rows of this type. */
 static enum subject_kind read_subject(const struct btf *btf, const char *map, uint32_t row)
 {
 	struct subject_tag subject;
@@ -221,7 +221,7 @@ static enum subject_kind read_subject(const struct btf *btf, const char *map, ui
 	return SUBJECT_NONE;
 }
 
-/* No byte of the record may come to the reader's terminal or page as it is. */
+/* Whether it has no control character, which would reach a terminal or a page. */
 static bool is_harmless(const char *text)
 {
 	for (; *text; text++)
@@ -230,7 +230,7 @@ static bool is_harmless(const char *text)
 	return true;
 }
 
-/* record: as many bytes as a record can have. */
+/* record: has as many bytes as a record can have. */
 static void read_event(const struct btf *btf, const char *map, uint32_t type, const void *record)
 {
 	struct error error = { "" };
@@ -252,17 +252,17 @@ static void read_event(const struct btf *btf, const char *map, uint32_t type, co
 
 /* --- BTF by choices --- */
 
-/* The types that members can have, in BTF that all inputs share. */
-static int shared_types[32];
-static unsigned shared_count;
+/* Types of members, in base BTF that all inputs use. */
+static int common_types[32];
+static unsigned common_count;
 
-static void share(int id)
+static void add_common_type(int id)
 {
-	FUZZ_WANT(id > 0 && shared_count < COUNT_OF(shared_types));
-	shared_types[shared_count++] = id;
+	FUZZ_WANT(id > 0 && common_count < COUNT_OF(common_types));
+	common_types[common_count++] = id;
 }
 
-static struct btf *shared_btf(void)
+static struct btf *common_btf(void)
 {
 	static struct btf *btf;
 	int u64;
@@ -271,31 +271,32 @@ static struct btf *shared_btf(void)
 		return btf;
 	btf = btf__new_empty();
 	u64 = btf__add_int(btf, "u64", 8, 0);
-	share(u64);
-	share(btf__add_int(btf, "s64", 8, BTF_INT_SIGNED));
-	share(btf__add_int(btf, "u32", 4, 0));
-	share(btf__add_int(btf, "s16", 2, BTF_INT_SIGNED));
-	share(btf__add_int(btf, "bool", 1, BTF_INT_BOOL));
-	share(btf__add_int(btf, "u128", 16, 0));
-	share(btf__add_struct(btf, "moments", MOMENTS_CELLS * 8));
-	share(btf__add_struct(btf, "hist", HIST_BUCKETS * 8));
-	share(btf__add_struct(btf, "moments", 8));
-	share(btf__add_struct(btf, "hist", 8));
-	share(btf__add_struct(btf, "other", 8));
-	share(btf__add_union(btf, "moments", MOMENTS_CELLS * 8));
-	share(btf__add_enum(btf, "color", 4));
-	share(btf__add_enum64(btf, "wide", 8, false));
-	share(btf__add_float(btf, "double", 8));
-	share(btf__add_ptr(btf, u64));
-	share(btf__add_array(btf, u64, u64, 2));
-	share(btf__add_typedef(btf, "alias", btf__add_volatile(btf, btf__add_const(btf, u64))));
-	share(btf__add_typedef(btf, "loop", (int)btf__type_cnt(btf)));
-	share(btf__add_typedef(btf, "nowhere", NOWHERE));
-	share(btf__add_fwd(btf, "later", BTF_FWD_STRUCT));
+	add_common_type(u64);
+	add_common_type(btf__add_int(btf, "s64", 8, BTF_INT_SIGNED));
+	add_common_type(btf__add_int(btf, "u32", 4, 0));
+	add_common_type(btf__add_int(btf, "s16", 2, BTF_INT_SIGNED));
+	add_common_type(btf__add_int(btf, "bool", 1, BTF_INT_BOOL));
+	add_common_type(btf__add_int(btf, "u128", 16, 0));
+	add_common_type(btf__add_struct(btf, "moments", MOMENTS_CELLS * 8));
+	add_common_type(btf__add_struct(btf, "hist", HIST_BUCKETS * 8));
+	add_common_type(btf__add_struct(btf, "moments", 8));
+	add_common_type(btf__add_struct(btf, "hist", 8));
+	add_common_type(btf__add_struct(btf, "other", 8));
+	add_common_type(btf__add_union(btf, "moments", MOMENTS_CELLS * 8));
+	add_common_type(btf__add_enum(btf, "color", 4));
+	add_common_type(btf__add_enum64(btf, "wide", 8, false));
+	add_common_type(btf__add_float(btf, "double", 8));
+	add_common_type(btf__add_ptr(btf, u64));
+	add_common_type(btf__add_array(btf, u64, u64, 2));
+	add_common_type(
+		btf__add_typedef(btf, "alias", btf__add_volatile(btf, btf__add_const(btf, u64))));
+	add_common_type(btf__add_typedef(btf, "loop", (int)btf__type_cnt(btf)));
+	add_common_type(btf__add_typedef(btf, "nowhere", NOWHERE));
+	add_common_type(btf__add_fwd(btf, "later", BTF_FWD_STRUCT));
 	return btf;
 }
 
-/* Of a map, mostly one, and of most of its members. */
+/* FILE and FIELD tags: of a map in most cases, and of most of its members. */
 static void add_file(struct btf *btf, struct choices *choices, int row, int map, unsigned members)
 {
 	char text[512];
@@ -317,21 +318,24 @@ static const char *member_name(unsigned i)
 	return i < COUNT_OF(names) ? names[i] : "";
 }
 
-/* Mostly where a compiler would put it. */
-static void add_member(struct btf *btf, struct choices *choices, unsigned i, uint32_t *offset)
+/* In most cases at the offset that a compiler would choose. */
+static void add_random_member(struct btf *btf, struct choices *choices, unsigned i,
+			      uint32_t *offset)
 {
-	int type = shared_types[choose(choices, shared_count)];
+	int type = common_types[choose(choices, common_count)];
 	int64_t size = btf__resolve_size(btf, (uint32_t)type);
-	unsigned place = choose(choices, 16);
+	unsigned position = choose(choices, 16);
 	uint32_t bits = *offset * 8;
 
-	if (place == 0)
+	if (position == 0)
 		bits = choose_number(choices) & 0xffffff;
-	btf__add_field(btf, member_name(i), type, bits, place == 1 ? 1 + choose(choices, 32) : 0);
+	btf__add_field(btf, member_name(i), type, bits,
+		       position == 1 ? 1 + choose(choices, 32) : 0);
 	*offset += size > 0 && size < 1 << 20 ? ((uint32_t)size + 7) / 8 * 8 : 8;
 }
 
-/* What libbpf takes as it is: names, references, offsets, which member a tag is of. */
+/* Damages what libbpf does not check: names, references, offsets, and which member a tag belongs
+ * to. */
 static void spoil(struct btf *btf, struct choices *choices, uint32_t first)
 {
 	uint32_t id = first + choose(choices, btf__type_cnt(btf) - first);
@@ -355,7 +359,7 @@ static void spoil(struct btf *btf, struct choices *choices, uint32_t first)
 	}
 }
 
-/* Of what the choices are not needed for otherwise. */
+/* Uses only choices that are not needed otherwise. */
 static void make_and_read_event(struct btf *btf, struct choices *choices, int row, int map)
 {
 	unsigned char record[4096] = { 0 };
@@ -375,7 +379,7 @@ static void make_and_read_event(struct btf *btf, struct choices *choices, int ro
 
 static void make_and_read(struct choices choices)
 {
-	struct btf *btf = btf__new_empty_split(shared_btf());
+	struct btf *btf = btf__new_empty_split(common_btf());
 	uint32_t first = btf__type_cnt(btf), offset = 0;
 	unsigned members = choose(&choices, MEMBERS_MAX), spoilt = choose(&choices, 16);
 	enum subject_kind kind;
@@ -384,7 +388,7 @@ static void make_and_read(struct choices choices)
 
 	row = btf__add_struct(btf, "row", 0);
 	for (unsigned i = 0; i < members; i++)
-		add_member(btf, &choices, i, &offset);
+		add_random_member(btf, &choices, i, &offset);
 	((struct btf_type *)btf__type_by_id(btf, (uint32_t)row))->size =
 		choose(&choices, 16) ? offset : choose_number(&choices);
 	map = btf__add_var(btf, "map", BTF_VAR_GLOBAL_ALLOCATED, row);
@@ -411,16 +415,16 @@ static void make_and_read(struct choices choices)
 	for (unsigned i = spoilt > 12 ? spoilt - 12 : 0; i; i--)
 		spoil(btf, &choices, first);
 	kind = read_subject(btf, "map", (uint32_t)row);
-	/* Takes longer than all the rest. */
+	/* Takes longer than all other kinds. */
 	read_type(btf, (uint32_t)row, choose(&choices, 8) == 7 ? kind : SUBJECT_NONE);
 	make_and_read_event(btf, &choices, row, map);
 	btf__free(btf);
 }
 
-/* --- BTF as it is in a file --- */
+/* --- BTF of a file --- */
 
-/* Its header is made to fit the size, as libbpf refuses all else and no mutation would come
- * further. Types end where the header says, as far as there is room; the rest are strings. */
+/* Its header is changed to fit the size: libbpf refuses any other, and no mutation would come
+ * further. Types extend as far as the header says, within the size; strings are what follows. */
 static struct btf *parse(const uint8_t *data, size_t size)
 {
 	struct btf_header header;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of container runtimes: the first byte says which, the rest is the file. What containers are
- * called there is made anew without end by who may start one.
+ * The state files of container runtimes. The first byte chooses the runtime, the others are the
+ * file. Whoever may start containers can add names to such a file without limit.
  */
 #include "fuzz.h"
 

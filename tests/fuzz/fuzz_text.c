@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A FILE tag, a line of FIELD tags with semicolons between them, and behind that the text that is read
- * by them. What is given are words of the text, and numbers are what they say.
+ * A FILE tag, then a line of FIELD tags separated by semicolons, then the text that is read with
+ * them. Each word that is passed on must be a word of the text, and each number must be what the
+ * word says.
  */
 #include "fuzz.h"
 
@@ -48,7 +49,7 @@ static void check_key(const struct text_word *word)
 		  word->at[word->length - 1] <= '9');
 }
 
-static int take(void *to, const struct text_word *words)
+static int check_words(void *to, const struct text_word *words)
 {
 	struct reading *r = to;
 
@@ -78,8 +79,8 @@ static size_t count_lines(const char *text, const char *end)
 	return lines + 1;
 }
 
-/* The FIELD tags that are some; false: none is. */
-static bool take_fields(struct reading *r, char *tags)
+/* Parses the FIELD tags and keeps the valid ones; false: none is valid. */
+static bool check_fields(struct reading *r, char *tags)
 {
 	struct error error = { "" };
 	char *tag;
@@ -122,11 +123,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_WANT(error.text[0] && !strcmp(file.path, "untouched"));
 	} else {
 		check_file(&file);
-		if (fields && text && take_fields(&r, fields)) {
+		if (fields && text && check_fields(&r, fields)) {
 			r.text = text;
 			r.end = all + size;
 			FUZZ_WANT(text_read(&file, r.fields, r.count, text,
-					    (size_t)(r.end - r.text), take, &r) == 0);
+					    (size_t)(r.end - r.text), check_words, &r) == 0);
 			FUZZ_WANT(file.form == FORM_CELLS || r.rows <= count_lines(text, r.end));
 			FUZZ_WANT(r.rows <= size + 1);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of /etc/passwd. Each name that is found is one of the text's, between a begin of a line and a
- * colon.
+ * Lines of /etc/passwd. Each name that is found must be in the text, between the start of a line
+ * and a colon.
  */
 #include "fuzz.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a fuzzer's function once over every file of the directories that are
- * named, so that the corpus is tested by any compiler. With libFuzzer, its own
- * main takes this one's place.
+ * Calls a fuzzer's function once for each file in the directories of the command line, so that
+ * programs of any compiler replay the corpus. With libFuzzer, its own main is linked instead.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -46,7 +45,7 @@ out:
 	return err;
 }
 
-/* The number of files, or -1. */
+/* Returns the number of files, or -1. */
 static int replay_directory(const char *directory)
 {
 	DIR *dir = opendir(directory);

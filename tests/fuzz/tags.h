@@ -4,7 +4,7 @@
 
 #include "choices.h"
 
-/* Tags as an object has them, by choices. */
+/* Makes tags of an object by choices. */
 
 static inline void make_metric(struct choices *choices, char *text, size_t size)
 {

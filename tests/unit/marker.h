@@ -3,8 +3,8 @@
 #define EBPF_TESTS_MARKER_H
 
 /*
- * A marker (USDT) as sys/sdt.h makes it: a nop, and a note that says where it is. SEMAPHORE is the
- * name of a variable made by MARKER_SEMAPHORE(), which is not zero while anybody watches, or 0.
+ * A marker (USDT) as sys/sdt.h makes it: a nop, and a note with its location. SEMAPHORE is the name
+ * of a variable of MARKER_SEMAPHORE(), which is not zero while the marker is in use, or 0.
  */
 #define MARKER_TEXT(provider, name, semaphore, arguments, percent) \
 	"990: nop\n"                                               \
@@ -28,7 +28,7 @@
 #define MARKER(provider, name, semaphore) \
 	asm volatile(MARKER_TEXT(provider, name, semaphore, "", "%"))
 
-/* With arguments, as "-4@%[a] 8@%[b]", and what they are, as operands of asm: [a] "nor"(number). */
+/* With arguments as in "-4@%[a] 8@%[b]" and their operands for asm: [a] "nor"(number). */
 #define MARKER_WITH(provider, name, semaphore, arguments, ...) \
 	asm volatile(MARKER_TEXT(provider, name, semaphore, arguments, "%%")::__VA_ARGS__)
 

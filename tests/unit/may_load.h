@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether this test may load BPF programs at all: asked with the smallest program there is, so that a kernel that refuses
- * one of our own objects fails the test.
+ * Whether this test may load BPF programs at all, found with the smallest program: a kernel that
+ * refuses one of the engine's objects must fail the test, not skip it.
  */
 #ifndef MAY_LOAD_H
 #define MAY_LOAD_H
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* False: it has said why not. */
+/* Prints the reason if it returns false. */
 static inline bool may_load(void)
 {
 	static const struct bpf_insn zero_and_exit[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the daemon's log has.
+ * Searches in the daemon's log.
  */
 #ifndef MESSAGES_H
 #define MESSAGES_H
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The only message that has this text, or "". */
+/* The only message with this text, "" if there is none, "several". */
 static inline const char *message_with(const char *text)
 {
 	const char *found = "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs whose functions are named: compiled by the test, and what nm(1) says of them.
+ * Programs with named functions, which the test compiles, and their symbols by nm(1).
  */
 #ifndef NAMED_PROGRAM_H
 #define NAMED_PROGRAM_H
@@ -10,8 +10,8 @@
 #include <elf.h>
 #include <stdarg.h>
 
-/* "silent" has no type that a compiler would give it a size with; "_ZN2ns4workEi" and the other are as
- * compilers of C++ and Rust name them. */
+/* The size of "silent" is in no symbol; "_ZN2ns4workEi" and "_RNvNtC5crate6module5other" are
+ * symbols as compilers of C++ and Rust make them. */
 static const char named_source[] =
 	"#include <stdio.h>\n"
 	"#define NOINLINE __attribute__((noinline, used))\n"
@@ -37,7 +37,7 @@ static const char named_source[] =
 
 static inline FILE *named_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What a command of the shell says that runs in the scratch directory, for pclose(). */
+/* Runs a shell command in the scratch directory; its output is to be closed by pclose(). */
 static inline FILE *named_say(const char *format, ...)
 {
 	char command[2048];
@@ -74,7 +74,7 @@ struct named_symbol {
 	char name[128];
 };
 
-/* What `nm -S` says of the functions with a size; returns how many. */
+/* Reads the functions that have a size, by `nm -S`; returns how many. */
 static inline size_t named_symbols(const char *program, struct named_symbol *symbols, size_t max)
 {
 	FILE *lines = named_say("nm -S --defined-only %s", program);
@@ -93,7 +93,7 @@ static inline size_t named_symbols(const char *program, struct named_symbol *sym
 	return count;
 }
 
-/* Where in the file the code is which has this address. */
+/* The file offset of an address. */
 static inline uint64_t named_offset(const char *program, uint64_t address)
 {
 	FILE *file = fopen(scratch_path(program), "rb");

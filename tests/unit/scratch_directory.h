@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* A directory of the test's own, which scratch_end() removes. */
+/* A temporary directory of the test, which scratch_end() removes. */
 static char scratch[256];
 
 static inline void scratch_begin(void)
@@ -19,12 +19,12 @@ static inline void scratch_begin(void)
 		abort();
 }
 
-/* The path of a file in it; of several that are in use at a time. */
+/* The path of a file in it; valid until four calls later. */
 static inline const char *scratch_path(const char *name)
 {
 	static char paths[4][512];
-	static unsigned turn;
-	char *path = paths[turn++ % 4];
+	static unsigned next;
+	char *path = paths[next++ % 4];
 
 	snprintf(path, sizeof(paths[0]), "%s/%s", scratch, name);
 	return path;
@@ -38,7 +38,7 @@ static inline void scratch_write(const char *name, const char *text)
 		abort();
 }
 
-/* What a file holds, "(none)" if there is none; to be freed. */
+/* The content of a file, "(none)" if it does not exist; the caller frees it. */
 static inline char *scratch_read(const char *name)
 {
 	FILE *file = fopen(scratch_path(name), "r");

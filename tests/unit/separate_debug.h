@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Separate files of symbols, where a distribution has them.
+ * Separate debug files, in the directory where distributions install them.
  */
 #ifndef SEPARATE_DEBUG_H
 #define SEPARATE_DEBUG_H
@@ -18,7 +18,7 @@ static inline bool write_text(const char *path, const char *text)
 	return file && fputs(text, file) >= 0 && fclose(file) == 0;
 }
 
-/* Without privileges, one of users as well, in which this one stays who it is. */
+/* Without privileges it needs a user namespace, too, in which the user id stays the same. */
 static inline bool enter_namespace(void)
 {
 	unsigned uid = geteuid(), gid = getegid();
@@ -34,15 +34,15 @@ static inline bool enter_namespace(void)
 	       write_text("/proc/self/gid_map", groups);
 }
 
-/* A directory for separate files of symbols, which this process alone sees. */
+/* Mounts a directory for separate debug files, which only this process sees. */
 static inline bool separate_debug_mount(void)
 {
-	mkdir("/usr/lib/debug", 0755); /* Debian 13 comes without */
+	mkdir("/usr/lib/debug", 0755); /* Debian 13 installs without it */
 	return enter_namespace() && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
 	       mount("none", "/usr/lib/debug", "tmpfs", 0, NULL) == 0;
 }
 
-/* Puts a file where that of this build ID belongs. */
+/* Installs a file as the one with this build ID. */
 static inline void separate_debug_put(const char *file, const char *build_id)
 {
 	char command[512];
@@ -55,7 +55,7 @@ static inline void separate_debug_put(const char *file, const char *build_id)
 		abort();
 }
 
-/* As readelf(1) says it. */
+/* The build ID as readelf(1) prints it. */
 static inline void named_build_id(const char *program, char text[41])
 {
 	FILE *said = named_say("readelf -n %s | sed -n 's/.*Build ID: //p'", program);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks. One that fails prints where, in which case, what came and what was wanted, and the test
- * goes on; testing_end() is what main returns.
+ * Checks. A failed check prints its position, the case, the value and the expected value, and the
+ * test continues; main returns testing_end().
  */
 #ifndef TESTING_H
 #define TESTING_H
@@ -22,16 +22,16 @@
 static unsigned testing_checks, testing_failures;
 static char testing_case[256];
 
-/* Names what is tested from here on, for the messages of checks that fail. */
+/* Names the case for the messages of failed checks. */
 #define CASE(...) snprintf(testing_case, sizeof(testing_case), __VA_ARGS__)
 
 #define CHECK_INT(got, want) testing_int(__FILE__, __LINE__, #got, (got), (want))
 #define CHECK_UINT(got, want) testing_uint(__FILE__, __LINE__, #got, (got), (want))
-/* Two NAN are equal. */
+/* Two NAN count as equal. */
 #define CHECK_REAL(got, want, tolerance) \
 	testing_real(__FILE__, __LINE__, #got, (got), (want), (tolerance))
 #define CHECK_TEXT(got, want) testing_text(__FILE__, __LINE__, #got, (got), (want))
-/* Text that contains a part. */
+/* The text must contain this part. */
 #define CHECK_HAS(got, part) testing_has(__FILE__, __LINE__, #got, (got), (part))
 
 static inline bool testing_note(const char *file, int line, const char *what, bool ok)
@@ -81,7 +81,7 @@ static inline void testing_has(const char *file, int line, const char *what, con
 		printf("got \"%s\", want it to have \"%s\"\n", got ? got : "(none)", part);
 }
 
-/* The path of a file that the build has made; until the next call. */
+/* The path of a file that the build has made; valid until the next call. */
 static inline const char *testing_built(const char *name)
 {
 	const char *build = getenv("abs_top_builddir");
@@ -97,7 +97,7 @@ static inline const char *testing_built(const char *name)
 	return path;
 }
 
-/* How many descriptors this process has. */
+/* The number of this process's open descriptors. */
 static inline unsigned testing_open_files(void)
 {
 	DIR *directory = opendir("/proc/self/fd");

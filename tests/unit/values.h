@@ -7,15 +7,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Values of a known distribution, the same on every run, and what is exactly
- * true of them: the truth that statistics are compared with. */
+/* Values of known distributions, the same in every run, and their exact statistics. */
 
 enum values_kind {
 	VALUES_CONSTANT,    /* scale */
 	VALUES_UNIFORM,     /* 0 to scale */
 	VALUES_EXPONENTIAL, /* of the mean scale */
-	VALUES_LOG_UNIFORM, /* 1 to scale, each power as often */
-	VALUES_TWO_PEAKS,   /* nine of ten at scale, the tenth a hundred times that */
+	VALUES_LOG_UNIFORM, /* 1 to scale, each power of two as often */
+	VALUES_TWO_PEAKS,   /* nine of ten near scale, the tenth near a hundred times that */
 };
 
 static inline double values_random(uint64_t *state)
@@ -56,8 +55,7 @@ static inline void values_sort(uint64_t *values, size_t count)
 	qsort(values, count, sizeof(*values), values_order);
 }
 
-/* Of sorted values, the smallest that at least permille / 1000 of them do not
- * exceed. */
+/* The smallest of the sorted values that at least permille / 1000 of them do not exceed. */
 static inline uint64_t values_percentile(const uint64_t *sorted, size_t count, unsigned permille)
 {
 	size_t rank = (count * permille + 999) / 1000;
@@ -74,13 +72,13 @@ static inline long double values_mean(const uint64_t *values, size_t count)
 	return (long double)sum / (long double)count;
 }
 
-/* From distances to the floor of the mean, which are integers: nothing is lost
- * where values are large and their variance is small. */
+/* Uses integer distances to the floor of the mean, so that a small variance of large values
+ * loses no precision. */
 static inline long double values_variance(const uint64_t *values, size_t count)
 {
 	unsigned __int128 sum = 0, squares = 0;
 	uint64_t middle;
-	long double rest;
+	long double remainder;
 
 	for (size_t i = 0; i < count; i++)
 		sum += values[i];
@@ -90,8 +88,8 @@ static inline long double values_variance(const uint64_t *values, size_t count)
 
 		squares += (unsigned __int128)far * far;
 	}
-	rest = (long double)(uint64_t)(sum % count) / (long double)count;
-	return (long double)squares / (long double)count - rest * rest;
+	remainder = (long double)(uint64_t)(sum % count) / (long double)count;
+	return (long double)squares / (long double)count - remainder * remainder;
 }
 
 #endif

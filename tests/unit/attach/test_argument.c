@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where arguments of functions and markers are.
+ * Locations of arguments of functions and markers.
  */
 #include "tests/unit/testing.h"
 
@@ -54,7 +54,7 @@ static void test_markers(void)
 	static const struct {
 		const char *arguments;
 		unsigned number;
-		const char *want; /* or a part of why not */
+		const char *want; /* or a part of the error */
 		bool good;
 	} cases[] = {
 		{ "-4@%eax 8@%r12", 1, "register " RAX " 0 s32", true },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which program of an object an Attach line is for, and what is said of one that is for none. Nothing
- * is loaded.
+ * Which program of an object an Attach line selects, and the errors for lines that select none.
+ * Nothing is loaded.
  */
 #include "tests/unit/testing.h"
 
@@ -72,7 +72,7 @@ static void test_lines(void)
 	}
 }
 
-/* What libbpf must not, or cannot attach by itself. */
+/* Programs that libbpf must not attach by itself, or cannot. */
 static void test_own(void)
 {
 	static const struct {
@@ -96,12 +96,12 @@ static void test_own(void)
 	}
 }
 
-/* They would all be 0. */
+/* Programs with arguments that a hook of this kind does not have: they would all be 0. */
 static void test_arguments(void)
 {
 	char path[] = "/none", name[] = "a:b", what[] = "Attach";
-	struct point point = { .kind = POINT_USDT, .path = path, .name = name };
-	struct attachment attachment = { .point = &point, .what = what };
+	struct point hook = { .kind = POINT_USDT, .path = path, .name = name };
+	struct attachment attachment = { .point = &hook, .what = what };
 	struct error error = { "" };
 	struct object object;
 
@@ -116,7 +116,7 @@ static void test_arguments(void)
 int main(void)
 {
 	file_reader_init(&files);
-	message_to(daemon_take);
+	message_to(daemon_record);
 	test_lines();
 	test_own();
 	test_arguments();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is told of attachments: once, and of all lines of the configuration of which it is the same.
+ * Messages about attachments: each is logged once, for all lines of the configuration that it
+ * applies to.
  */
 #include "tests/unit/testing.h"
 
@@ -13,8 +14,8 @@
 static struct attachment attachments[2 * FUNCTIONS_MAX], *items[2 * FUNCTIONS_MAX];
 static char names[FUNCTIONS_MAX][40];
 
-/* Functions, each with its entry and, where that is wanted, with its return; returns how many items
- * there are. */
+/* Makes attachments of functions: of each its entry and, with `pairs`, its return. Returns how
+ * many there are. */
 static size_t make(size_t functions, bool pairs)
 {
 	size_t count = 0;
@@ -39,7 +40,7 @@ static void note_all(size_t count, enum attachment_state state, const char *why)
 	attachments_tell(items, count, "own");
 }
 
-/* Functions are counted, not what is attached of them. */
+/* Messages count functions, not attachments. */
 static void test_count(void)
 {
 	static const struct {
@@ -86,7 +87,7 @@ static void test_count(void)
 	}
 }
 
-/* What is not the same is told of each. */
+/* Attachments that fail for different reasons have a message each. */
 static void test_reasons(void)
 {
 	size_t count = make(4, false);
@@ -104,7 +105,7 @@ static void test_reasons(void)
 	CHECK_INT(daemon_severity(2), LOG_NOTICE);
 }
 
-/* Only of what was told to be missing. */
+/* Reports success only for what was reported as missing. */
 static void test_attached(void)
 {
 	size_t count = make(3, true);
@@ -124,7 +125,7 @@ static void test_attached(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_record);
 	test_count();
 	test_reasons();
 	test_attached();

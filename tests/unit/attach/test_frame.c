@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sizes of frames, from instructions of hand-made programs.
+ * Stack frame sizes, from the instructions of programs that are made here.
  */
 #include "tests/unit/testing.h"
 

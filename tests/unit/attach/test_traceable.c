@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names out of the kernel's list of functions that can be traced, whatever is in it.
+ * Function names in the kernel's list of traceable functions, whatever the list contains.
  */
 #include "tests/unit/testing.h"
 
@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int read_from(const char *list, const char *pattern, char *ret_names, size_t size,
+static int read_from(const char *list, const char *glob, char *ret_names, size_t size,
 		     struct error *error)
 {
 	FILE *file = fmemopen((void *)list, strlen(list), "r");
 	struct traceable functions = { 0 };
-	int status = traceable_read(file, &functions, pattern, error);
+	int status = traceable_read(file, &functions, glob, error);
 
 	ret_names[0] = '\0';
 	for (size_t i = 0; i < functions.count; i++) {
@@ -32,7 +32,7 @@ static int read_from(const char *list, const char *pattern, char *ret_names, siz
 static void test_lists(void)
 {
 	static const struct {
-		const char *list, *pattern, *want;
+		const char *list, *glob, *want;
 		int status;
 	} cases[] = {
 		{ "b\na\nc\n", "*", "a b c", 0 },
@@ -50,8 +50,8 @@ static void test_lists(void)
 		struct error error = { "" };
 		char names[256];
 
-		CASE("%s of %s", cases[i].pattern, cases[i].list);
-		CHECK_INT(read_from(cases[i].list, cases[i].pattern, names, sizeof(names), &error),
+		CASE("%s of %s", cases[i].glob, cases[i].list);
+		CHECK_INT(read_from(cases[i].list, cases[i].glob, names, sizeof(names), &error),
 			  cases[i].status);
 		CHECK_TEXT(names, cases[i].want);
 		CHECK_INT(error.text[0] != '\0', cases[i].status != 0);

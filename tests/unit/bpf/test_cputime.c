@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bpf/lib/cputime.h, compiled for user space: CPU time up to now, and divided by ticks, of short lives and of long
- * ones.
+ * bpf/lib/cputime.h, compiled for user space: CPU time up to now, and its division by ticks, for
+ * threads of any age.
  */
 #include "tests/unit/testing.h"
 
@@ -31,7 +31,7 @@ static void test_until(void)
 	CHECK_UINT(cputime_until(5 * TICK, 1000, 1001 + 2 * TICK, 2 * TICK), 5 * TICK);
 }
 
-static void check_share(uint64_t n, uint64_t part, uint64_t whole, uint64_t slack)
+static void check_part(uint64_t n, uint64_t part, uint64_t whole, uint64_t slack)
 {
 	uint64_t exact = (uint64_t)((unsigned __int128)n * part / whole);
 	uint64_t got = cputime_share(n, part, whole);
@@ -40,21 +40,22 @@ static void check_share(uint64_t n, uint64_t part, uint64_t whole, uint64_t slac
 	CHECK_REAL(got, exact, slack);
 }
 
-static void test_share(void)
+static void test_part(void)
 {
 	for (int i = 0; i < 100000; i++) {
-		/* From a tick to 10 years on a CPU, and the whole as much by ticks, give or take half. */
+		/* From one tick to 10 years of CPU time; the whole is as many ticks, give or
+		 * take half of it. */
 		uint64_t n = random64() >> (6 + random64() % 40);
 		uint64_t whole = (n / 2 + random64() % (n + 1)) / TICK * TICK + TICK;
 		uint64_t part = random64() % (whole / TICK + 1) * TICK;
 
-		/* From 2^51, 26 days, on the last 12 bits of the ticks are not looked at. */
-		check_share(n, part, whole,
-			    n / (1ULL << 40) + 3 + (whole >> 51 ? 3 * 4096 * 256 : 0));
+		/* From 2^51 ns, 26 days, on, the last 12 bits of the ticks are ignored. */
+		check_part(n, part, whole,
+			   n / (1ULL << 40) + 3 + (whole >> 51 ? 3 * 4096 * 256 : 0));
 	}
-	check_share(123456789, 0, TICK, 0);
-	check_share(123456789, TICK, TICK, 0);
-	check_share(3650 * DAY, 3650 * DAY, 3650 * DAY, 0);
+	check_part(123456789, 0, TICK, 0);
+	check_part(123456789, TICK, TICK, 0);
+	check_part(3650 * DAY, 3650 * DAY, 3650 * DAY, 0);
 }
 
 static void test_divide(void)
@@ -65,15 +66,15 @@ static void test_divide(void)
 	cputime_divide(1000, 0, 0, &user, &system);
 	CHECK_UINT(user, 1000);
 	CHECK_UINT(system, 0);
-	CASE("the first tick met it in the kernel: what the user has stays his");
+	CASE("the first tick hits kernel mode: user time does not decrease");
 	cputime_divide(TICK, TICK, TICK, &user, &system);
 	CHECK_UINT(user, 1000);
 	CHECK_UINT(system, TICK - 1000);
-	CASE("the second met the user: system does not fall");
+	CASE("the second hits user mode: system time does not decrease");
 	cputime_divide(TICK + 1000, TICK, 2 * TICK, &user, &system);
 	CHECK_UINT(user, 2000);
 	CHECK_UINT(system, TICK - 1000);
-	CASE("half of all, once that is more");
+	CASE("half of all, when that is more");
 	cputime_divide(4 * TICK, 2 * TICK, 4 * TICK, &user, &system);
 	CHECK_UINT(user, 2 * TICK);
 	CHECK_UINT(system, 2 * TICK);
@@ -83,8 +84,8 @@ static void test_divide(void)
 	CHECK_UINT(system, 2 * TICK);
 }
 
-/* A thread that ran in user mode for `before`, then in the kernel for a minute with a reading each
- * second, of ticks that meet it in one of five. */
+/* A thread that has run in user mode for `before` ns runs in the kernel for a minute, with a
+ * reading each second; one tick in five hits it. */
 static void test_change(uint64_t before)
 {
 	__u64 ticks = before / TICK * TICK, stime = 0, user = 0, system = 0;
@@ -107,7 +108,7 @@ static void test_change(uint64_t before)
 int main(void)
 {
 	test_until();
-	test_share();
+	test_part();
 	test_divide();
 	test_change(DAY / 24);
 	test_change(100 * DAY);

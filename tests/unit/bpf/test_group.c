@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bpf/lib/group.h, compiled for user space: what the paths of cgroups say, as systemd and the container runtimes make
- * them.
+ * bpf/lib/group.h, compiled for user space: the key that a cgroup's path stands for, by the rules
+ * of systemd and of the container runtimes.
  */
 #include "tests/unit/testing.h"
 
@@ -14,7 +14,7 @@
 #define POD "kubepods-burstable-pod3f6b5b0c_8f5e_4c53_9a0f_5d1f0a2b3c4d.slice"
 #define KUBEPODS "/kubepods.slice/kubepods-burstable.slice/" POD
 
-/* What a path says; ret_steps: how many of its directories were looked at. */
+/* The key of a path; ret_steps: how many of its directories were inspected. */
 static struct group_key key_of(const char *path, unsigned *ret_steps)
 {
 	struct group_walk walk;
@@ -25,7 +25,7 @@ static struct group_key key_of(const char *path, unsigned *ret_steps)
 	while (*path && !done) {
 		path += strspn(path, "/");
 		walk.length = (__u32)strcspn(path, "/");
-		/* What was there before the name stays behind its NUL. */
+		/* The buffer is not cleared: bytes of the name before follow the NUL. */
 		memcpy(walk.name, path, walk.length);
 		walk.name[walk.length] = '\0';
 		path += walk.length;
@@ -74,7 +74,7 @@ static void test_units(void)
 		{ "/system.slice/-7.scope", "-7" },
 		{ "/system.slice/slurmstepd.scope/job_17/step_0", "slurmstepd" },
 		{ "/qemu.slice/100.scope", "100" },
-		/* Of those who made them. */
+		/* The number of a transient unit is not part of its name. */
 		{ "/system.slice/run-r0f1e2d3c4b5a69788796a5b4c3d2e1f0.service", "run" },
 		{ "/system.slice/run-u17.service", "run" },
 		{ "/system.slice/run-p4711-i4712.scope", "run" },
@@ -89,7 +89,7 @@ static void test_units(void)
 		{ "/system.slice/docker-q2v5k8x1z4m7.scope", "docker" },
 		{ "/docker/buildkit/q2v5k8x1z4m7", "buildkit" },
 		{ "/buildkit/q2v5k8x1z4m7", "buildkit" },
-		/* Of one connection. */
+		/* Instances of one connection. */
 		{ "/system.slice/system-sshd.slice/sshd@3-192.0.2.1:22-198.51.100.7:51000.service",
 		  "sshd" },
 		{ "/system.slice/sshd@3-8193-192.0.2.1:22-198.51.100.7:51000.service", "sshd" },
@@ -101,12 +101,12 @@ static void test_units(void)
 		{ "/system.slice/varlink@5-unknown.service", "varlink" },
 		{ "/system.slice/dbus-:1.2-org.example.Privileged@0.service",
 		  "dbus-:1.2-org.example.Privileged" },
-		/* Who watches containers, from outside. */
+		/* Processes outside that monitor containers. */
 		{ "/machine.slice/libpod-conmon-" ID ".scope", "conmon" },
 		{ KUBEPODS "/crio-conmon-" ID ".scope", "conmon" },
 		{ "/lxc.monitor.web", "lxc.monitor" },
 		{ "/lxc.monitor/100", "lxc.monitor" },
-		/* A runtime that keeps containers below itself. */
+		/* A runtime that has its containers below its own cgroup. */
 		{ "/system.slice/containerd.service", "containerd" },
 		{ "/system.slice/containerd.service/shim", "containerd" },
 		{ "/system.slice/containerd.service/x.service", "containerd" },
@@ -202,7 +202,8 @@ static void test_nothing(void)
 		"/lxc",
 		"/default",
 		"/a/b/c",
-		/* One digit less, one that is none, one more without a separator. */
+		/* One digit too few, one character that is no digit, and one digit too many
+		 * without a separator. */
 		"/docker-123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 		"/docker-0123456789Abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 		"/dockerx" ID,
@@ -231,7 +232,7 @@ static void test_steps(void)
 	CHECK_UINT(steps, 3);
 }
 
-/* A unit with a name of that length; the same for each `last`. */
+/* A unit with a name of this length, whose last byte is `last`. */
 static void long_key(char *text, size_t length, char last)
 {
 	char path[512] = "/system.slice/";
@@ -267,9 +268,10 @@ static void test_length(void)
 	}
 }
 
-/* What the paths that were recorded (tests/vm/cgroups) say: of each the first of these that fits. */
+/* Paths that were recorded by tests/vm/cgroups, and their keys; the first entry that fits a path
+ * applies. */
 static struct recorded {
-	const char *pattern;
+	const char *glob;
 	enum group_kind kind;
 	const char *text;
 	unsigned seen;
@@ -307,7 +309,7 @@ static void check_recorded(const char *path)
 	char id[GROUP_ID_LENGTH + 1];
 
 	for (struct recorded *r = recorded; r < recorded + COUNT_OF(recorded); r++) {
-		if (fnmatch(r->pattern, path, r->kind == GROUP_USER ? 0 : FNM_PATHNAME) != 0)
+		if (fnmatch(r->glob, path, r->kind == GROUP_USER ? 0 : FNM_PATHNAME) != 0)
 			continue;
 		snprintf(id, sizeof(id), "%s", digits);
 		check(path, r->kind, r->text ? r->text : id);
@@ -340,7 +342,7 @@ static void test_recorded(void)
 		fclose(file);
 	CHECK_INT(lines > 200, true);
 	for (size_t i = 0; i < COUNT_OF(recorded); i++) {
-		CASE("recorded: %s", recorded[i].pattern);
+		CASE("recorded: %s", recorded[i].glob);
 		CHECK_INT(recorded[i].seen > 0, true);
 	}
 }

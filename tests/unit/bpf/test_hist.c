@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bpf/lib/hist.h, compiled for user space: which bucket a value belongs to, and which values a bucket
- * holds.
+ * bpf/lib/hist.h, compiled for user space: the bucket of a value, and the values of a bucket.
  */
 #include "tests/unit/testing.h"
 
 #include "bpf/lib/hist.h"
 
 #define LAST (HIST_BUCKETS - 1)
-#define END (1ULL << HIST_POWER_MAX) /* from here on all share the last bucket */
+#define END (1ULL << HIST_POWER_MAX) /* values from here on are in the last bucket */
 
 static void test_shift(void)
 {
@@ -24,7 +23,7 @@ static void test_shift(void)
 	CHECK_UINT(hist_shift(0), 0);
 }
 
-/* Buckets follow each other without a gap and each value is in the one that says so. */
+/* Buckets are contiguous, and each value is in the bucket that says so. */
 static void test_borders(void)
 {
 	CHECK_UINT(hist_lower(0), 0);
@@ -45,7 +44,7 @@ static void test_borders(void)
 	CHECK_UINT(hist_lower(HIST_BUCKETS), END);
 }
 
-/* Around each power of two, and each sixteenth of it. */
+/* Values around each power of two, and around each sixteenth above it. */
 static void test_inverse(void)
 {
 	for (unsigned power = 0; power < HIST_POWER_MAX; power++)

@@ -34,7 +34,7 @@ static void test_text(void)
 	char to[CONTAINER_TEXT_MAX];
 	struct container c = { .name = "web" };
 
-	CASE("alone");
+	CASE("a name only");
 	container_text(&c, to);
 	CHECK_TEXT(to, "web");
 	CASE("in a pod");

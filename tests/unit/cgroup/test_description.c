@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/cgroup/description.c and runtime.c: what units, users and containers are called. The files of the
- * runtimes are the recorded ones, in place of those of this machine.
+ * plugin/cgroup/description.c and runtime.c: names of units, users and containers. The state files
+ * of the runtimes are the recorded ones, not those of this machine.
  */
 #include "tests/unit/testing.h"
 
@@ -16,18 +16,18 @@
 #define OTHER_ID "0000000000000000000000000000000000000000000000000000000000000000"
 
 static unsigned reads;
-static const char *silent; /* what a path has in it that does not answer */
-static const char *played; /* what docker says of the other id, NULL: nothing */
+static const char *silent; /* a part of the paths that time out */
+static const char *played; /* what docker has for the other id, NULL: nothing */
 
-/* Of the library, in place of its own. */
-int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+/* Replaces the function of the library. */
+int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
 		     struct file *ret_file);
-int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
 		     struct file *ret_file)
 {
 	const char *name = recorded_at(request->path);
 
-	(void)reader;
+	(void)helper;
 	if (strcmp(request->path, "/etc/passwd")) {
 		reads++;
 		CHECK_INT(request->follow, false);
@@ -130,11 +130,11 @@ static void test_ids(void)
 	check_id(GROUP_PODMAN, PODMAN_SHORT_ID, "short", "short");
 	check_id(GROUP_CONTAINERD, CONTAINERD_ID, "shop_web_app", "shop_web-7d9f8b6c5d-x2x4z_app");
 	check_id(GROUP_CRIO, CRIO_ID, "shop_db-0_app", "shop_db-0_app");
-	/* Any of them, where the path does not tell. */
+	/* Of any runtime, if the path does not say which. */
 	check_id(GROUP_CONTAINER, DOCKER_ID, "web", "web");
 	check_id(GROUP_CONTAINER, PODMAN_ID, "web", "web");
 	check_id(GROUP_CONTAINER, CRIO_ID, "shop_db-0_app", "shop_db-0_app");
-	/* Its state has gone, or is another runtime's. */
+	/* Its state was removed, or belongs to another runtime. */
 	check_id(GROUP_DOCKER, OTHER_ID, NULL, NULL);
 	check_id(GROUP_PODMAN, OTHER_ID, NULL, NULL);
 	check_id(GROUP_CRIO, DOCKER_ID, NULL, NULL);
@@ -181,7 +181,7 @@ static void test_length(void)
 	CHECK_UINT(strlen(described.other_name), SUBJECT_NAME_MAX - 1);
 }
 
-/* Of a container that docker says this of. */
+/* A container of which docker has this text. */
 static void check_played(const char *text, const char *name, const char *other_name)
 {
 	played = text;
@@ -200,7 +200,7 @@ static void test_played(void)
 	check_played("{\"Name\":\"/self\"}", "self", "self-000000000000");
 }
 
-/* NAMESPACE_POD_CONTAINER, each as long as Kubernetes lets it be. */
+/* NAMESPACE_POD_CONTAINER, each part as long as Kubernetes permits. */
 static void test_long_pod(void)
 {
 	char text[1024], part[3][254], name[SUBJECT_NAME_MAX], other_name[SUBJECT_NAME_MAX];
@@ -232,7 +232,7 @@ static void test_long_pod(void)
 	}
 }
 
-/* A letter of two bytes is not cut into halves: what is no UTF-8 has underscores. */
+/* A letter of two bytes is not cut in half: bytes that are not UTF-8 become underscores. */
 static void test_long_letters(void)
 {
 	char text[GROUP_TEXT_MAX] = "x";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/cgroup/match.c: what Unit and Container fit.
+ * plugin/cgroup/match.c: cgroups that Unit and Container select.
  */
 #include "tests/unit/testing.h"
 
@@ -119,7 +119,8 @@ static void test_keys(void)
 	check_key("web-[12]", GROUP_LXC, NULL);
 }
 
-/* A unit whose key has no room for its name is compared by what the kernel makes of it. */
+/* A unit whose name is too long for its key is compared in the form that the kernel shortens it
+ * to. */
 static void test_long(void)
 {
 	struct group_key key, other;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What services of real machines are called: the cgroups that real programs had, and those that README.md shows, from the
- * path to the name. A line is ebpf-NAME PATH; "..." behind 12 digits in README.md stands for the rest of a recorded id.
+ * Names of services on real machines, from the cgroup's path to the name: the cgroups of
+ * tests/vm/cgroups and those in README.md. A line there is "ebpf-NAME PATH"; "..." after 12 digits
+ * is the remainder of a recorded id.
  */
 #include "tests/unit/testing.h"
 
@@ -20,22 +21,22 @@
 static const char *const ids[] = { DOCKER_ID,       DOCKER_KUBERNETES_ID, PODMAN_ID,
 				   PODMAN_SHORT_ID, CONTAINERD_ID,        CRIO_ID };
 
-/* Of the library, in place of its own. */
-int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+/* Replaces the function of the library. */
+int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
 		     struct file *ret_file);
-int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
 		     struct file *ret_file)
 {
 	const char *name = recorded_at(request->path);
 
-	(void)reader;
+	(void)helper;
 	if (!name)
 		return -ENOENT;
 	ret_file->bytes = recorded(name, &ret_file->size);
 	return 0;
 }
 
-/* Is the place one of a recorded id's first digits, which are not the whole id? */
+/* Returns the recorded id whose first digits are at `at`, unless the whole id is. */
 static const char *id_of(const char *at)
 {
 	for (size_t i = 0; i < COUNT_OF(ids); i++)
@@ -52,7 +53,7 @@ static bool has_id(const char *path)
 	return false;
 }
 
-/* With whole ids. */
+/* Replaces each shortened id by the whole one. */
 static void expand(const char *path, char to[PATH_SIZE])
 {
 	size_t length = 0;
@@ -107,7 +108,7 @@ static void check_line(const char *path, const char *name)
 	CHECK_INT(described.is_sandbox, false);
 }
 
-/* How many lines of a file are such ones. */
+/* Checks the lines of this form; returns how many there are. */
 static unsigned check_file(const char *name)
 {
 	const char *source = getenv("abs_top_srcdir") ?: ".";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/cgroup/state.c: what real runtimes have written, and what nobody should.
+ * plugin/cgroup/state.c: state files that real runtimes have written, and hostile ones.
  */
 #include "tests/unit/testing.h"
 
@@ -10,7 +10,7 @@
 
 #define OTHER_ID "0000000000000000000000000000000000000000000000000000000000000000"
 
-/* What is said of it as NAMESPACE_POD_NAME, or "" if nothing is. */
+/* The container as NAMESPACE_POD_NAME, or "" if it is not described. */
 static const char *parse(enum state_format format, const char *text, const char *id)
 {
 	static char to[CONTAINER_TEXT_MAX];
@@ -131,7 +131,7 @@ static void test_nonsense(void)
 	}
 }
 
-/* {"Name":"/web","x":UNIT...UNIT END...END}: as many as that. */
+/* {"Name":"/web","x":UNIT...UNIT END...END}, with `count` units. */
 static char *bomb(const char *unit, const char *end, size_t count)
 {
 	static const char begin[] = "{\"Name\":\"/web\",\"x\":";
@@ -159,7 +159,7 @@ static void check_bomb(const char *unit, const char *end, size_t count, const ch
 
 static void test_bombs(void)
 {
-	/* The object around them is one more. */
+	/* The object around them adds one level. */
 	check_bomb("[", "]", STATE_DEPTH_MAX - 1, "web");
 	check_bomb("[", "]", STATE_DEPTH_MAX, "");
 	check_bomb("{\"a\":[", "]}", 100000, "");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way down directories like those of cgroups, to what is a unit's, a user's or a container's.
+ * The walk down a directory tree like that of cgroups, to the cgroups of units, users and
+ * containers.
  */
 #include "tests/unit/testing.h"
 
@@ -24,7 +25,7 @@ static void make(const char *path)
 	CHECK_INT(system(command), 0);
 }
 
-static int take(void *to, const char *path, uint64_t inode, const struct group_key *key)
+static int add_directory(void *to, const char *path, uint64_t inode, const struct group_key *key)
 {
 	size_t length = strlen(got);
 	struct stat file;
@@ -39,7 +40,7 @@ static int walk(int *status)
 	int root = open(".", O_PATH | O_DIRECTORY), result;
 
 	got[0] = '\0';
-	result = tree_walk(root, take, status);
+	result = tree_walk(root, add_directory, status);
 	close(root);
 	return result;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of users, from the text of a file that others may have written.
+ * User names, from the text of a passwd file that may be hostile.
  */
 #include "tests/unit/testing.h"
 
@@ -62,7 +62,7 @@ static void test_refresh(void)
 	users_parse(&users, none);
 	file_reader_init(&files);
 	users_refresh(&users, &files, NS_PER_S);
-	check_name(0, NULL); /* nobody wants to know */
+	check_name(0, NULL); /* the user is not requested */
 	users_want(&users);
 	users_refresh(&users, &files, NS_PER_S);
 	check_name(0, "root");

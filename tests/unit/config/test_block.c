@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks of the configuration: what is wrong in one costs one message and itself.
+ * Blocks of the configuration: a mistake costs one message and only the line or block that has it.
  */
 #include "tests/unit/fake/configuration.h"
 
@@ -9,7 +9,7 @@
 #define IN_A(lines) "<Service \"a\">\nProcess \"a\"\n" lines "\n</Service>"
 #define X63 X16 X16 X16 "0123456789abcde"
 
-/* Each has one mistake, and the message has its text. */
+/* Each text has one mistake, and the message quotes it. */
 static void test_mistakes(void)
 {
 	static const struct {
@@ -298,8 +298,8 @@ static void test_mistakes(void)
 	}
 }
 
-/* What was right before and after a mistake stays. */
-static void test_rest_works(void)
+/* Correct lines before and after a mistake are applied. */
+static void test_others_work(void)
 {
 	static const char text[] = "Interval 5\n"
 				   "Interval \"never\"\n"
@@ -345,7 +345,7 @@ static void test_rest_works(void)
 	config_done(&config);
 }
 
-/* What is taken, though perhaps not as it was meant. */
+/* Lines that are accepted with a warning. */
 static void test_notes(void)
 {
 	static const struct {
@@ -382,7 +382,7 @@ static void test_notes(void)
 	}
 }
 
-/* Two names of which the kernel keeps the same are one rule. */
+/* Two command names that are the same in the kernel's 15 bytes are one rule. */
 static void test_long_commands(void)
 {
 	struct config config;
@@ -397,7 +397,7 @@ static void test_long_commands(void)
 	config_done(&config);
 }
 
-/* A block of which nothing is left is gone; what it hid behind stays. */
+/* A block without a valid line is dropped; the block whose processes it would have had applies. */
 static void test_hidden_block(void)
 {
 	struct config config;
@@ -417,9 +417,9 @@ static void test_hidden_block(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_record);
 	test_mistakes();
-	test_rest_works();
+	test_others_work();
 	test_notes();
 	test_long_commands();
 	test_hidden_block();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paths of cgroups as administrators write them: with and without the mount point, with slashes
- * too many; and those that no cgroup has.
+ * Paths of cgroups as administrators write them: with and without the mount point, with superfluous
+ * slashes; and paths that no cgroup can have.
  */
 #include "tests/unit/testing.h"
 
@@ -29,7 +29,7 @@ static const char NOWHERE[] = "proc /proc proc rw 0 0\n";
 static const struct {
 	const char *mounts, *text;
 	const char *want;     /* the path; NULL: refused */
-	const char *want_why; /* then */
+	const char *want_why; /* if it is refused */
 } CASES[] = {
 	{ UNIFIED, "system.slice/nginx.service", "system.slice/nginx.service", NULL },
 	{ UNIFIED, "/system.slice//nginx.service/", "system.slice/nginx.service", NULL },

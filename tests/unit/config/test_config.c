@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The <Plugin ebpf> block: what is right is taken.
+ * The <Plugin ebpf> block: correct lines and their values.
  */
 #include "tests/unit/fake/configuration.h"
 
@@ -32,7 +32,7 @@ static void test_defaults(void)
 	CHECK_REAL(config.interval_s, 0, 0);
 	CHECK_UINT(config.max_services, 256);
 	CHECK_UINT(config_new_services(&config), 256);
-	CHECK_INT(config.max_memory_mib >= 320, 1); /* more on many CPUs */
+	CHECK_INT(config.max_memory_mib >= 320, 1); /* more on machines of many CPUs */
 	CHECK_REAL(config.max_sampling, 0.5L, 0);
 	CHECK_REAL(config.max_overhead, 1, 0);
 	CHECK_UINT(config.services_from,
@@ -50,7 +50,7 @@ static void test_defaults(void)
 	config_done(&config);
 }
 
-/* Every option with a good value; names in any case. */
+/* Every option with a valid value; names of options in any case. */
 static void test_all(void)
 {
 	static const char text[] = "ObjectDirectory \"/opt/ebpf\"\n"
@@ -196,7 +196,8 @@ static void test_all(void)
 	config_done(&config);
 }
 
-/* What names a service that no block does, and does the path of a cgroup matter? */
+/* ServicesFrom: what names a service that no block does, and whether cgroup paths are needed
+ * then. */
 static void test_services_from(void)
 {
 	enum { CONTAINERS = SERVICES_FROM_CONTAINERS, UNITS = SERVICES_FROM_UNITS };
@@ -231,7 +232,7 @@ static void test_services_from(void)
 	}
 }
 
-/* The ends of what is allowed. */
+/* Both ends of the permitted ranges. */
 static void test_limits(void)
 {
 	static const char *const good[] = {
@@ -264,7 +265,7 @@ static void test_limits(void)
 	}
 }
 
-/* What only the whole configuration can tell. */
+/* Mistakes that only the whole configuration shows. */
 static void test_check(void)
 {
 	static const struct {
@@ -359,7 +360,7 @@ static void test_merged_probes(void)
 	config_done(&config);
 }
 
-/* Of a line that stands twice: nothing to tell, if it says the same. */
+/* A line that is repeated with the same value is no mistake. */
 static void test_differences(void)
 {
 #define F(line) \
@@ -410,7 +411,7 @@ static void test_differences(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_record);
 	test_defaults();
 	test_all();
 	test_services_from();

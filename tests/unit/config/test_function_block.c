@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Function blocks: what is taken, and what is wrong.
+ * Function blocks: valid ones, and mistakes.
  */
 #include "tests/unit/fake/configuration.h"
 
@@ -142,7 +142,7 @@ static void test_many(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_record);
 	test_all();
 	test_good();
 	test_bad();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages about the configuration: what happens, to which line, why; how many more of a kind there
- * were; and which word was perhaps meant.
+ * Messages about the configuration: the consequence, the line and the reason; how many more of a
+ * kind there were; and the word that was probably meant.
  */
 #include "tests/unit/testing.h"
 
@@ -59,7 +59,7 @@ static void test_many(void)
 	daemon_clear();
 }
 
-/* Reasons are texts of this program, but nothing bounds them. */
+/* Reasons are texts of this program, but their number is not limited. */
 static void test_many_kinds(void)
 {
 	oconfig_item_t *block = oconfig_read("Interval 5");
@@ -112,7 +112,7 @@ static void test_near(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_record);
 	daemon_clear();
 	test_words();
 	test_many();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names that anybody may have chosen, as series have them.
+ * Names that are chosen by others, as series have them.
  */
 #include "tests/unit/testing.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What waits to be dispatched comes out as it went in.
+ * Value lists that wait to be dispatched come out as they went in, in the same order.
  */
 #include "tests/unit/testing.h"
 
@@ -10,7 +10,7 @@
 
 static size_t seen;
 
-/* Item i: names of i % 97 bytes and less, 1 to 8 values. */
+/* Item i has names of up to i % 97 bytes and 1 to 8 values. */
 static struct batch_item make(size_t i, char names[3][128], struct value *values)
 {
 	struct batch_item item = { names[0], names[1], names[2], values, 1 + i % 8, i % 3 == 0 };
@@ -26,7 +26,7 @@ static struct batch_item make(size_t i, char names[3][128], struct value *values
 	return item;
 }
 
-static void take(void *to, const struct batch_item *item)
+static void check_item(void *to, const struct batch_item *item)
 {
 	struct value values[8];
 	char names[3][128];
@@ -51,7 +51,7 @@ int main(void)
 	char names[3][128];
 
 	CASE("nothing");
-	batch_each(&batch, take, &seen);
+	batch_each(&batch, check_item, &seen);
 	CHECK_UINT(seen, 0);
 	CASE("%d items", ITEMS);
 	for (size_t i = 0; i < ITEMS; i++) {
@@ -61,7 +61,7 @@ int main(void)
 	}
 	CHECK_INT(batch.failed, false);
 	CHECK_UINT(batch.series, ITEMS - (ITEMS + 2) / 3);
-	batch_each(&batch, take, &seen);
+	batch_each(&batch, check_item, &seen);
 	CHECK_UINT(seen, ITEMS);
 	batch_done(&batch);
 	batch_done(&batch);

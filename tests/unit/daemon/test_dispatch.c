@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time that a reading's values get, and which reading is left out.
+ * The time of a reading's values, and the readings that are skipped.
  */
 #include "tests/unit/testing.h"
 
@@ -10,7 +10,7 @@
 
 #define LEFT_OUT 0
 
-/* A reading, and the time that its values get. */
+/* The time of a reading and that of its values. */
 struct reading {
 	unsigned now_ms;
 	unsigned time_ms;
@@ -22,7 +22,7 @@ struct plan {
 	struct reading readings[5];
 };
 
-/* collectd's conversion to whole seconds rounds: a turn is half past. */
+/* collectd rounds to whole seconds: the second changes half a second early. */
 static const struct plan PLANS[] = {
 	{ "on time", 10, { { 10000, 10000 }, { 20001, 20001 }, { 30000, 30000 } } },
 	{ "asked again at once",
@@ -68,7 +68,7 @@ static void test_read(void)
 	CASE("begun, and read 1 ms before, by another's walk");
 	dispatch_read(&dispatch, 1000000);
 	CHECK_UINT(dispatch.time, MS_TO_CDTIME_T(10100) - NS_TO_CDTIME_T(1000000));
-	CASE("read 200 ms after the begin, and 100 ms ago");
+	CASE("read 200 ms after the start, and 100 ms ago");
 	daemon_now = MS_TO_CDTIME_T(10400);
 	dispatch_read(&dispatch, 100000000);
 	CHECK_UINT(dispatch.time, MS_TO_CDTIME_T(10400) - NS_TO_CDTIME_T(100000000));
@@ -76,7 +76,7 @@ static void test_read(void)
 	daemon_now = MS_TO_CDTIME_T(11100);
 	CHECK_INT(dispatch_begin(&dispatch, 1), true);
 	CHECK_UINT(dispatch.time, MS_TO_CDTIME_T(11100));
-	CASE("by a walk that receivers would take for the one before");
+	CASE("by a walk that receivers would round to the time before");
 	dispatch_read(&dispatch, 650000000);
 	CHECK_UINT(dispatch.time, MS_TO_CDTIME_T(11100));
 	CASE("by one that they would not");
@@ -96,7 +96,7 @@ static void give(struct dispatch *dispatch)
 	CHECK_REAL(daemon_gauge("web/derive"), 7, 0);
 }
 
-/* Values of the reading before are handed on first, with its time. */
+/* Values of the reading before are dispatched first, with the time of that one. */
 static void test_previous(void)
 {
 	struct batch batch = { 0 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thousand readings of all probes (with the address sanitizer, where each takes a second, 100), by
- * a clock that goes 10 s from one to the next, while services come and go that are asked for
- * something: as many descriptors at the end as before the first, and a tenth of the readings at least
- * that take no more memory than was taken before. (Other programs of the machine come and go, too, but
- * not more of them in each tenth.) Needs the right to load BPF programs.
+ * A thousand readings of all probes, by a clock that advances 10 s between them, while services
+ * that serve requests start and exit. (With the address sanitizer a reading takes a second, so
+ * there are 100.) At the end there must be as many descriptors as before the first reading, and at
+ * least a tenth of the readings must need no more memory than earlier ones. (Other processes of the
+ * machine start and exit, too, but not more of them in each tenth.) Needs the right to load BPF
+ * programs.
  */
 #include "tests/unit/testing.h"
 
@@ -26,17 +27,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef __SANITIZE_ADDRESS__ /* which counts itself */
+#ifdef __SANITIZE_ADDRESS__ /* its own memory counts as well */
 #define READINGS 100
 #define WINDOW 20
 #else
 #define READINGS 1000
 #define WINDOW 100
 #endif
-#define FIRST (READINGS / 5) /* until all tables have grown */
+#define FIRST (READINGS / 5) /* all tables have grown by then */
 #define INTERVAL_S 10
-#define AT_ONCE 5 /* services */
-#define ASKED 20  /* times, each service */
+#define AT_ONCE 5   /* services at a time */
+#define REQUESTS 20 /* requests to each service */
 
 void module_register(void);
 
@@ -53,7 +54,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
 	return status;
 }
 
-/* Samples are taken as often as in a real day, but need not last. */
+/* Returns at once: as many samples as in a real day, in less time. */
 int __wrap_usleep(useconds_t us);
 int __wrap_usleep(useconds_t us)
 {
@@ -82,18 +83,18 @@ static int listen_anywhere(struct sockaddr_in *ret_address)
 	return fd;
 }
 
-/* Answers what it is asked until it is killed. */
+/* Answers each byte until it is killed. */
 static void serve(unsigned number, int listener)
 {
-	struct pollfd asked = { .events = POLLIN };
+	struct pollfd request = { .events = POLLIN };
 	char name[16], byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	snprintf(name, sizeof(name), "leaks_%u", number);
 	prctl(PR_SET_NAME, name);
-	asked.fd = accept(listener, NULL, NULL);
-	while (poll(&asked, 1, -1) == 1 && read(asked.fd, &byte, 1) == 1)
-		if (write(asked.fd, &byte, 1) != 1)
+	request.fd = accept(listener, NULL, NULL);
+	while (poll(&request, 1, -1) == 1 && read(request.fd, &byte, 1) == 1)
+		if (write(request.fd, &byte, 1) != 1)
 			break;
 	for (;;)
 		pause();
@@ -111,7 +112,7 @@ static pid_t start_service(unsigned number)
 		serve(number, listener);
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	must(fd >= 0 && connect(fd, (void *)&address, sizeof(address)) == 0, "connect");
-	for (int i = 0; i < ASKED; i++)
+	for (int i = 0; i < REQUESTS; i++)
 		must(write(fd, &byte, 1) == 1 && read(fd, &byte, 1) == 1, "a service's answer");
 	close(fd);
 	close(listener);
@@ -135,7 +136,7 @@ static void read_all(void)
 		daemon_callbacks.read[i].call(&daemon_callbacks.read[i].data);
 }
 
-/* The most that is in use at the end of any of them. */
+/* The highest use of memory after any of these readings. */
 static size_t most_memory(unsigned count)
 {
 	size_t most = 0;
@@ -155,7 +156,7 @@ static size_t most_memory(unsigned count)
 	return most;
 }
 
-/* For tracepoints of system calls; where it is mounted already, it stays so. */
+/* For tracepoints of system calls. A mount that exists already stays. */
 static void mount_tracefs(void)
 {
 	must(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0,
@@ -163,7 +164,7 @@ static void mount_tracefs(void)
 	mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
 }
 
-/* false: it is off, as the log says. */
+/* Returns false if the plugin is off, as the log says. */
 static bool start(void)
 {
 	char text[8192];
@@ -195,7 +196,7 @@ static bool start(void)
 	return daemon_callbacks.read_count != 0;
 }
 
-/* Freed memory that the allocator keeps at hand for a thread counts as in use. */
+/* Disables the allocator's per-thread caches: freed memory in them counts as in use. */
 static void keep_nothing(char **argv)
 {
 	const char *tunables = "glibc.malloc.tcache_count=0", *have = getenv("GLIBC_TUNABLES");
@@ -207,7 +208,7 @@ static void keep_nothing(char **argv)
 	perror("/proc/self/exe");
 }
 
-/* Of PROBES, those that are on by default. */
+/* How many of PROBES are on by default. */
 static unsigned probes_on(void)
 {
 	unsigned count = 0;
@@ -234,7 +235,7 @@ int main(int argc, char **argv)
 	CASE("these and self are read: %s", PROBES);
 	CHECK_UINT(daemon_callbacks.read_count, probes_on() + 1);
 	CASE("%u readings", READINGS);
-	read_all(); /* begins to wait for events */
+	read_all(); /* starts the thread that waits for events */
 	files = testing_open_files();
 	most = most_memory(FIRST);
 	for (readings_left = READINGS - FIRST; readings_left; readings_left -= WINDOW) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The plugin as the daemon sees it: what it registers, and that nothing which is wrong with the
- * machine or the configuration stops the daemon.
+ * The plugin as the daemon sees it: what it registers, and that no defect of the machine or the
+ * configuration stops the daemon.
  */
 #include "tests/unit/fake/callbacks.h"
 
@@ -21,14 +21,15 @@ static void test_register(void)
 	CHECK_UINT(daemon_messages(), 0);
 }
 
-/* Stopped before it was started, as after a mistake elsewhere. */
+/* The daemon stops the plugin before it starts it after a mistake in another plugin's
+ * configuration. */
 static void test_only_stop(void)
 {
 	bool was_open[STDERR_FILENO + 1];
 
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		was_open[fd] = fcntl(fd, F_GETFD) >= 0;
-	CASE("stopped at once");
+	CASE("stopped immediately");
 	stop();
 	stop();
 	CASE("configured and stopped");
@@ -40,7 +41,7 @@ static void test_only_stop(void)
 		CHECK_INT(fcntl(fd, F_GETFD) >= 0, was_open[fd]);
 }
 
-/* One file that an older version has left, and no probe. */
+/* The directory has one object of an older version, and no probe. */
 static void test_old_object(void)
 {
 	char text[4200], path[256];
@@ -68,7 +69,7 @@ static void test_old_object(void)
 	daemon_clear();
 }
 
-/* An object of the directory under a name of ours. */
+/* Links an object into the directory under another name. */
 static void link_object(const char *object, const char *name, bool there)
 {
 	char path[256];
@@ -80,8 +81,8 @@ static void link_object(const char *object, const char *name, bool there)
 		unlink(path);
 }
 
-/* Of two objects whose names are one in series the first is the probe; and none has a name of
- * the plugin's own. */
+/* If two objects have the same name in series, the first one is the probe; none may have a name
+ * of the plugin's own series. */
 static void test_object_names(void)
 {
 	static const struct {
@@ -132,15 +133,15 @@ static void test_object_names(void)
 	daemon_clear();
 }
 
-/* Probe blocks of no probe, or of one that is off: one message each. */
+/* Probe blocks of no probe, or of a probe that is off: one message each. */
 static void test_blocks(void)
 {
 	static const struct {
 		const char *block;
 		int severity;
 		const char *said;
-		unsigned messages;  /* one of each of the two probes */
-		const char *series; /* of a probe that is off, NULL: it is none */
+		unsigned messages;  /* for each of the two probes */
+		const char *series; /* of a probe that is off, NULL: of no probe */
 	} cases[] = {
 		{ "<Probe \"sampel\">\nInterval 5\n</Probe>", LOG_ERR,
 		  "<Probe \"sampel\">: there is no such probe; is \"sample\" meant?", 3,
@@ -192,7 +193,7 @@ static void test_blocks(void)
 	link_object("tests/bpf/mistakes.bpf.o", "sample", false);
 }
 
-/* Blocks without an Object say no more than that the directory is missing. */
+/* If the directory is missing, Probe blocks without Object need no message of their own. */
 static void test_no_objects(void)
 {
 	CASE("no objects");
@@ -214,7 +215,7 @@ static void test_no_objects(void)
 	daemon_clear();
 }
 
-/* In a process of its own, as rights do not come back. */
+/* Runs in a child process, as rights cannot be regained. */
 static void run_apart(void (*test)(void))
 {
 	int status = -1;
@@ -233,7 +234,7 @@ static void run_apart(void (*test)(void))
 	CHECK_INT(status, 0);
 }
 
-/* Without capabilities: off, and the message says which are needed. */
+/* Without capabilities the plugin is off, and the message names those that it needs. */
 static void test_no_rights(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };

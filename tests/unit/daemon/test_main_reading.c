@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whole lives of the plugin as the daemon sees them: configured, started, read, stopped, and once
- * more; readings that fail on the way. Needs the right to load BPF programs.
+ * Lives of the plugin as the daemon sees them: configured, started, read, stopped, and started
+ * again; readings that fail in between. Needs the right to load BPF programs.
  */
 #include "tests/unit/fake/callbacks.h"
 
 #include <sys/resource.h>
 
 #define SAMPLE_TRIES 20
-#define WALK_OLD_US 600000 /* after that a reading of the process probe needs another walk */
+#define WALK_OLD_US 600000 /* a later reading of the probe process needs another walk */
 #define RUNS "operations_per_second-run_services-service_exec"
 
 static char directory[] = "/tmp/test_main_reading.XXXXXX";
@@ -46,14 +46,14 @@ static void check_self(void)
 	CHECK_INT(daemon_gauge("self/total_events-missed_services") >= 0, 1);
 	CHECK_INT(daemon_gauge("self/objects-services") >= 3, 1);
 	CHECK_INT(daemon_gauge("self/objects-services_other") >= 0, 1);
-	/* Whoever else has just had the statistics on delays the sample. */
+	/* If another program has just used the kernel's statistics, the sample is taken later. */
 	for (int i = 0; i < SAMPLE_TRIES && daemon_gauge("self/" RUNS) == DAEMON_NONE; i++)
 		read_all();
 	CHECK_INT(daemon_gauge("self/" RUNS) >= 0, 1);
 }
 
-/* A reading that does not work is told once, and so is that it works again. What looks for new
- * processes has messages of its own, at moments of its own. */
+/* A failing reading is logged once, and so is the first one that works again. The search for new
+ * processes logs by itself, at times of its own. */
 static void test_failing_reading(void)
 {
 	struct rlimit files, none;
@@ -89,8 +89,8 @@ static void test_failing_reading(void)
 	CHECK_UINT(messages_with("probe "), 0);
 }
 
-/* The process that reads files may outlive the daemon; no map is to live on with it. */
-static void check_readers(void)
+/* The helper process may outlive the daemon; it must keep no map alive. */
+static void check_callbacks(void)
 {
 	char path[64], line[512];
 	int child, children = 0, maps = 0;
@@ -114,8 +114,8 @@ static void check_readers(void)
 	CHECK_INT(maps, 0);
 }
 
-/* Five probes: one that the directory has, one by its path, one that is broken, one that needs an
- * option, one that is off. */
+/* Five probes: one of the directory, one by its path, one that is broken, one that needs an
+ * option, and one that is off. */
 static void start_and_read(void)
 {
 	char text[32768], broken[256], objects[4096], costly[4096];
@@ -173,7 +173,7 @@ static void start_and_read(void)
 	CHECK_REAL(interval_of("ebpf/sample"), 3, 0);
 	CHECK_REAL(interval_of("ebpf/self"), 20, 0);
 	CHECK_INT(read_named("ebpf/broken") == NULL && read_named("ebpf/costly") == NULL, 1);
-	check_readers();
+	check_callbacks();
 	off = messages_with(" is off: ") - messages_with(" is off: it is off by default; ");
 	for (int i = 0; i < 3; i++) {
 		CASE("reading %d", i);
@@ -192,7 +192,7 @@ static void start_and_read(void)
 	}
 	check_process();
 	check_self();
-	CASE("a reading at once after another");
+	CASE("a reading immediately after another");
 	daemon_now -= TIME_T_TO_CDTIME_T(10);
 	read_all();
 	CHECK_REAL(daemon_gauge("self/count-tier_process"), DAEMON_NONE, 0);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every allocation of the engine fails once: there is an error, nothing crashes, and what is half
- * built is freed, descriptors too. The linker puts the functions here in place of the allocator's
- * (--wrap).
+ * Every allocation of the engine fails once. Each failure must be an error without a crash, and
+ * what is half built must be freed, descriptors included. The linker replaces the allocator's
+ * functions by those of this file (--wrap).
  */
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/daemon.h"
 #include "tests/unit/fake/oconfig.h"
 #include "tests/unit/fake/row.h"
+#include "tests/unit/fake/snapshot.h"
 
 #include "bpf/lib/hist.h"
 #include "bpf/lib/service.h"
@@ -79,8 +80,8 @@ int __wrap_asprintf(char **text, const char *format, ...)
 	return length;
 }
 
-/* Runs until no allocation is left that has not failed. A run that returns 0 although one has
- * failed could do without it. */
+/* Runs with the first, second, ... allocation failing, until a run has fewer allocations than
+ * that. A run that returns 0 after a failed allocation did not need it. */
 static void try_all(const char *name, int (*run)(struct error *error), bool must_fail)
 {
 	unsigned files = testing_open_files();
@@ -166,17 +167,10 @@ static int read_schema(struct error *error)
 	return status;
 }
 
-/* Services that come and go, and a table that is read meanwhile. */
+/* Services and processes appear, and a table is read. */
 static int read_table(enum subject_kind kind, struct error *error)
 {
-	struct service_state states[3] = { { .state = ROW_SHOWN }, { .state = ROW_SHOWN }, { 0 } };
-	struct process_row process_rows[3] = { { .subject = -1 },
-					       { .subject = 0 },
-					       { .subject = 1 } };
-	struct snapshot snapshot = { .states = states,
-				     .row_count = 3,
-				     .process_rows = process_rows,
-				     .process_row_count = 3 };
+	struct fake_snapshot services;
 	size_t keep = failing;
 	struct table table;
 	int status = 0;
@@ -184,16 +178,17 @@ static int read_table(enum subject_kind kind, struct error *error)
 	failing = NEVER;
 	row_table(&table, members, COUNT_OF(members), ROW_SIZE, 3, kind);
 	failing = keep;
-	for (int i = 0; i < 2 && status >= 0; i++) {
-		status = subjects_enter(&snapshot.subjects, SUBJECT_SERVICE, i ? "web" : "other");
-		states[i].subject = status;
-	}
+	snapshot_init(&services, 3, 3);
+	for (uint32_t i = 0; i < 2 && status >= 0; i++)
+		status = show_row(&services, i, SUBJECT_SERVICE, i ? "web" : "other");
+	for (uint32_t i = 1; i < 3 && status >= 0; i++)
+		status = show_process(&services, i, i == 1 ? "web-1" : "web-2", S(1));
 	if (status < 0)
 		error_set(error, status, "subjects");
 	for (uint64_t i = 1; i < 3 && status >= 0; i++)
-		status = table_read(&table, &snapshot, S(i), error);
+		status = table_read(&table, &services.snapshot, S(i), error);
 	table_done(&table);
-	subjects_done(&snapshot.subjects);
+	snapshot_done(&services);
 	return status;
 }
 
@@ -218,7 +213,7 @@ static int add_subscribers(struct error *error)
 	return status < 0 ? error_set(error, status, "subscribers") : 0;
 }
 
-/* What is opened in the kernel: services, and a probe, for which they are opened once. */
+/* Services and a probe in the kernel; the services are opened once, for all runs of the probe. */
 static struct config config;
 static struct file_reader files;
 static struct services services;
@@ -268,7 +263,7 @@ static void try_kernel(void)
 
 	read_block();
 	try_all("services", run_services, false);
-	/* Services keep descriptors of a probe's maps, from the first one on. */
+	/* From its first probe on, the services keep descriptors of maps. */
 	CHECK_INT(services_open(&services, &config, 10, &files, &error), 0);
 	CHECK_INT(run_probe(&error), 0);
 	try_all("probe", run_probe, false);

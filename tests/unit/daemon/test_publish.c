@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From accumulators to value lists: what collectd gets, under which names.
+ * From accumulators to value lists: the values that collectd gets, and their names.
  */
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/daemon.h"
-#include "tests/unit/fake/population.h"
+#include "tests/unit/fake/row.h"
+#include "tests/unit/fake/snapshot.h"
+#include "tests/unit/fake/table.h"
 
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/publish.h"
@@ -20,7 +22,7 @@ struct want {
 
 static struct config config;
 
-/* Reads and publishes, as a probe does at each interval. */
+/* Reads and publishes, as a probe does in each interval; the reading before was at `before_s`. */
 static void read_after(struct table *table, const struct snapshot *snapshot, uint64_t before_s,
 		       uint64_t now_s)
 {
@@ -35,7 +37,7 @@ static void read_after(struct table *table, const struct snapshot *snapshot, uin
 	CHECK_UINT(daemon_refused(), 0);
 }
 
-/* Of a dispatch that has told nothing before. */
+/* The same for a dispatch that has no reading before. */
 static void read_and_publish(struct table *table, const struct snapshot *snapshot, uint64_t now_s)
 {
 	read_after(table, snapshot, 0, now_s);
@@ -52,7 +54,7 @@ static void check_wants(const struct want *wants, size_t count)
 	}
 }
 
-/* One row of integers, of which the second reading finds others. */
+/* A row of integers, with other values in the second reading. */
 static void test_integers(void)
 {
 	static const struct {
@@ -185,7 +187,7 @@ static void test_integers(void)
 	}
 }
 
-/* count, sum and the lowest limb of the squares of small values. */
+/* Adds to the count, the sum and the lowest limb of the squares; for small values. */
 static void add_moments(uint64_t *cells, uint64_t value)
 {
 	cells[0]++;
@@ -230,16 +232,16 @@ static void test_moments(void)
 	table_done(&table);
 }
 
-/* A window of few samples has those of whole intervals before it, six at most; never those from
- * before a pause, nor those of the interval in which it ended. */
+/* If a window has few samples, it is extended by whole intervals before it, by six at most;
+ * never by those before a pause, nor by the interval in which the pause ended. */
 static void test_moments_window(void)
 {
 	static const struct {
 		unsigned added;
 		uint64_t value;
-		double samples, average; /* NAN: none */
+		double samples, average; /* NAN: not dispatched */
 	} readings[] = {
-		{ 9, 1000, 9, 1000 }, /* in it load begins */
+		{ 9, 1000, 9, 1000 }, /* load starts in this one */
 		{ 2048, 100, 2048, 100 },
 		{ 2047, 10, 2047 + 2048, (2047 * 10.0 + 2048 * 100) / (2047 + 2048) },
 		{ 1, 10, 2048, 10 },
@@ -321,7 +323,7 @@ static void test_hist(void)
 	table_done(&table);
 }
 
-/* Bucket rates as collectd's other plugins name them, of both histograms. */
+/* Bucket rates of both histograms, named as collectd's other plugins do. */
 static void test_buckets(void)
 {
 	static const struct want wants[] = {
@@ -354,19 +356,15 @@ static void test_buckets(void)
 	table_done(&table);
 }
 
-/* Whose series they are. */
+/* The subjects of series. */
 static void test_subjects(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive-x");
-	static struct service_state states[2];
-	static struct process_row process_rows[2];
-	struct snapshot snapshot = { .states = states,
-				     .row_count = 2,
-				     .process_rows = process_rows,
-				     .process_row_count = 2 };
+	struct fake_snapshot services;
 	struct table table;
 	uint64_t *row;
 
+	snapshot_init(&services, 2, 2);
 	CASE("one row of a probe");
 	row_table(&table, &member, 1, 8, 1, SUBJECT_PROBE);
 	read_and_publish(&table, NULL, 100);
@@ -384,41 +382,34 @@ static void test_subjects(void)
 	table_done(&table);
 
 	CASE("services");
-	states[0] = (struct service_state){ .state = ROW_SHOWN,
-					    .subject = subjects_enter(&snapshot.subjects,
-								      SUBJECT_SERVICE, "other"),
-					    .fixed = true };
-	states[1] = (struct service_state){ .state = ROW_SHOWN,
-					    .subject = subjects_enter(&snapshot.subjects,
-								      SUBJECT_SERVICE, "a/b c"),
-					    .fixed = true };
+	show_configured(&services, 0, "other");
+	show_configured(&services, 1, "a/b c");
 	row = row_table(&table, &member, 1, 8, 2, SUBJECT_SERVICE);
 	row[1] = 5;
-	read_and_publish(&table, &snapshot, 100);
+	read_and_publish(&table, &services.snapshot, 100);
 	CHECK_UINT(daemon_dispatched(), 2);
 	CHECK_REAL(daemon_gauge("other/derive-x"), 0, 0);
 	CHECK_REAL(daemon_gauge("a_b_c/derive-x"), 5, 0);
-	CASE("a service that is gone");
-	states[1].state = ROW_RETIRED;
-	read_and_publish(&table, &snapshot, 110);
+	CASE("an exited service");
+	set_state(&services, 1, ROW_RETIRED);
+	read_and_publish(&table, &services.snapshot, 110);
 	CHECK_UINT(daemon_dispatched(), 1);
 	table_done(&table);
 
 	CASE("processes");
-	process_rows[0].subject = -1;
-	process_rows[1].subject = subjects_enter(&snapshot.subjects, SUBJECT_PROCESS, "web-12-345");
-	snapshot.subjects.subject[process_rows[1].subject].top_n = 1;
+	show_ranked_process(&services, 1, "web-12-345", 0, 1);
 	row = row_table(&table, &member, 1, 8, 2, SUBJECT_PROCESS);
 	row[1] = 6;
-	read_and_publish(&table, &snapshot, 100);
+	read_and_publish(&table, &services.snapshot, 100);
 	CHECK_UINT(daemon_dispatched(), 1);
 	CHECK_REAL(daemon_gauge("web-12-345/derive-x"), 6, 0);
 	table_done(&table);
-	subjects_done(&snapshot.subjects);
+	snapshot_done(&services);
 }
 
-/* Counters of a service that is new between two readings were zero at the first of them, and say so.
- * A process that is new has no series at the reading before: of these there are TopN. */
+/* Counters of a service that is new between two readings were zero at the first one, so that
+ * value is dispatched, too. A new process gets no value for the reading before: only TopN of
+ * them have series. */
 static void test_begin(void)
 {
 	static const struct row_member members[] = {
@@ -427,41 +418,41 @@ static void test_begin(void)
 		MEMBER("c", U64, 16, "if_octets:rx"),
 		MEMBER("d", U64, 24, "if_octets:tx"),
 	};
-	struct fixture f;
+	struct fake_snapshot f;
 	struct table services, processes;
 	uint64_t *row = row_table(&services, members, COUNT_OF(members), 32, 4, SUBJECT_SERVICE);
 
-	CASE("begin, first reading");
-	fixture_init(&f);
+	CASE("new subjects, first reading");
+	snapshot_of_six(&f);
 	read_after(&services, &f.snapshot, 0, 100);
 	CHECK_UINT(daemon_dispatched(), 2 * 3);
-	CASE("begin, second reading");
-	configure(&f, 2, "web");
+	CASE("new subjects, second reading");
+	show_configured(&f, 2, "web");
 	row[4 * 2] = 7;
 	read_after(&services, &f.snapshot, 100, 110);
 	CHECK_UINT(daemon_dispatched(), 3 * 3 + 2);
 	CHECK_REAL(daemon_gauge("web/derive-x"), 7, 0);
-	CASE("begin, third reading");
+	CASE("new subjects, third reading");
 	read_after(&services, &f.snapshot, 110, 120);
 	CHECK_UINT(daemon_dispatched(), 3 * 3);
-	CASE("begin, a command: its growth until now is the others'");
-	show(&f, 3, "db");
+	CASE("new subjects, a command: its growth until now is other's");
+	show_command(&f, 3, "db");
 	row[4 * 3] = 9;
 	read_after(&services, &f.snapshot, 120, 130);
 	CHECK_UINT(daemon_dispatched(), 4 * 3);
 	CHECK_REAL(daemon_gauge("db/derive-x"), 0, 0);
-	CASE("begin, processes");
+	CASE("new subjects, processes");
 	row_table(&processes, members, COUNT_OF(members), 32, ROWS, SUBJECT_PROCESS);
 	read_after(&processes, &f.snapshot, 0, 100);
-	add_process(&f, 1, "web-1", 2, 10);
+	show_ranked_process(&f, 1, "web-1", 2, 10);
 	read_after(&processes, &f.snapshot, 100, 110);
 	CHECK_UINT(daemon_dispatched(), 3);
 	table_done(&processes);
 	table_done(&services);
-	subjects_done(&f.snapshot.subjects);
+	snapshot_done(&f);
 }
 
-/* All of one reading have its time and the probe's interval. */
+/* All values of a reading have its time and the probe's interval. */
 static void test_time(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");

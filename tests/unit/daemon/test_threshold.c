@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which notifications are thresholds of this host's values: not what comes from elsewhere, whatever it says.
+ * Which notifications are from thresholds on this host's values; anything else is ignored, whatever
+ * its text is.
  */
 #include "tests/unit/testing.h"
 

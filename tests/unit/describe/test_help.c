@@ -11,7 +11,7 @@
 #define X16 "0123456789abcdef"
 #define X64 X16 X16 X16 X16
 
-static void check_help(const char *text, const char *title, const char *rest)
+static void check_help(const char *text, const char *title, const char *others)
 {
 	struct error error = { "" };
 	struct help help;
@@ -19,7 +19,7 @@ static void check_help(const char *text, const char *title, const char *rest)
 	CASE("%s", text);
 	CHECK_INT(help_parse(text, &help, &error), 0);
 	CHECK_TEXT(help.title, title);
-	CHECK_TEXT(help.text, rest);
+	CHECK_TEXT(help.text, others);
 	CHECK_TEXT(error.text, "");
 }
 

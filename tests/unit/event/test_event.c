@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the tags of a ring buffer to what a record tells, and the mistakes of authors.
+ * From the tags of a ring buffer to the text of a record's notification, and mistakes in the tags.
  */
 #include "tests/unit/testing.h"
 
@@ -24,7 +24,7 @@ struct record {
 	uint8_t pad;
 	uint32_t color;
 	uint64_t wide;
-	uint64_t wrong; /* of a type that the case chooses */
+	uint64_t wrong; /* its type differs by case */
 };
 
 /* Types of the last member. */
@@ -116,7 +116,7 @@ static int open_event(struct event *event, const struct source *source, struct b
 	return event_read(event, *ret_btf, "ring", type, dispatch_type, error);
 }
 
-/* --- what is told --- */
+/* --- records --- */
 
 static const struct record one = {
 	.comm = "nginx",
@@ -177,7 +177,7 @@ static void test_texts(void)
 	check_text("{color}", &other, "2");
 }
 
-/* What a record holds may be anybody's choice. */
+/* Strings in a record may be hostile. */
 static void test_hostile(void)
 {
 	static const struct {
@@ -193,7 +193,7 @@ static void test_hostile(void)
 		{ "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f" },
 		{ "123456789012345\xc3", "123456789012345_" },
 		{ "..", "_." },
-		/* Letters that are not seen, and turn or break the line. */
+		/* Invisible letters that change the direction of text or end the line. */
 		{ "a\xe2\x80\xae(b\xe2\x81\xa6", "a_(b_" },
 		{ "\xe2\x80\x8b\xe2\x80\xa8\xef\xbb\xbf\xd8\x9c\xc2\xad", "_____" },
 		{ "\xe2\x80\x90\xe2\x80\xa7\xe2\x82\xac\xd8\x9b",
@@ -230,7 +230,7 @@ static void test_long(void)
 {
 	check_cut(X16, 208);
 	check_cut(X64, EVENT_TEXT_MAX - 1);
-	/* Not within a letter. */
+	/* A letter of two bytes is not cut in half. */
 	check_cut(X16 "0123456789abcd\xc3\xbc", EVENT_TEXT_MAX - 2);
 }
 

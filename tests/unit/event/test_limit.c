@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How often something is told.
+ * The rate limit of notifications.
  */
 #include "tests/unit/testing.h"
 
@@ -12,29 +12,29 @@
 
 static struct limit limit;
 
-static void check_of(const char *subject, uint64_t now_s, bool want, uint64_t want_held)
+static void check_of(const char *subject, uint64_t now_s, bool want, uint64_t want_suppressed)
 {
-	uint64_t held = 0;
+	uint64_t suppressed = 0;
 	char text[64];
 
 	snprintf(text, sizeof(text), "%s at %u", subject, (unsigned)now_s);
-	CHECK_INT(limit_pass(&limit, subject, text, now_s * S, &held), want);
-	CHECK_UINT(held, want_held);
+	CHECK_INT(limit_pass(&limit, subject, text, now_s * S, &suppressed), want);
+	CHECK_UINT(suppressed, want_suppressed);
 }
 
-static void check_pass(uint64_t now_s, bool want, uint64_t want_held)
+static void check_pass(uint64_t now_s, bool want, uint64_t want_suppressed)
 {
-	check_of("web", now_s, want, want_held);
+	check_of("web", now_s, want, want_suppressed);
 }
 
-/* want: the text that is told, NULL: nothing is. */
-static void check_release(uint64_t now_s, const char *want, uint64_t want_held)
+/* want: the text of the notification, NULL: there is none. */
+static void check_release(uint64_t now_s, const char *want, uint64_t want_suppressed)
 {
 	const struct limit_source *source = NULL;
-	uint64_t held = 0;
+	uint64_t suppressed = 0;
 
-	CHECK_INT(limit_release(&limit, now_s * S, &source, &held), want != NULL);
-	CHECK_UINT(held, want_held);
+	CHECK_INT(limit_release(&limit, now_s * S, &source, &suppressed), want != NULL);
+	CHECK_UINT(suppressed, want_suppressed);
 	if (want && source)
 		CHECK_TEXT(source->text, want);
 }
@@ -77,7 +77,7 @@ static void test_recovery(void)
 	check_pass(5000, false, 0);
 }
 
-/* A loop in one service keeps back no event of others. */
+/* Many events of one service delay no event of others. */
 static void test_fairness(void)
 {
 	limit_done(&limit);
@@ -86,10 +86,10 @@ static void test_fairness(void)
 		check_of("loop", 1000, true, 0);
 	for (int i = 0; i < 100; i++)
 		check_of("loop", 1001, false, 0);
-	CASE("others are told at once");
+	CASE("events of other services are sent immediately");
 	check_of("db", 1002, true, 0);
 	check_of("mail", 1003, true, 0);
-	CASE("and once a minute, each with its own number");
+	CASE("and once a minute, each service with its own count");
 	check_of("db", 1004, false, 0);
 	check_of("db", 1005, false, 0);
 	check_release(1059, NULL, 0);
@@ -100,7 +100,7 @@ static void test_fairness(void)
 		check_of("loop", 1061, false, 0);
 	CHECK_UINT(limit_due(&limit), 1062 * S);
 	check_release(1062, "db at 1005", 2);
-	CASE("the loop goes on");
+	CASE("the loop continues");
 	for (uint64_t s = 1063; s < 1120; s++)
 		check_of("loop", s, false, 0);
 	check_of("loop", 1120, true, 50 + 57);
@@ -110,7 +110,7 @@ static void test_fairness(void)
 	limit_done(&limit);
 }
 
-/* More subjects than there is room for: those without it share what one has. */
+/* More subjects than entries: those without one share the last. */
 static void test_many(void)
 {
 	char name[32];

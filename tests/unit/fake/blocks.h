@@ -4,6 +4,8 @@
 
 #include "maps.h"
 #include "oconfig.h"
+#include "resolver.h"
+#include "walks.h"
 #include "tests/unit/testing.h"
 
 #include "bpf/lib/service.h"
@@ -15,8 +17,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Service blocks of a configuration, at work on the service object; its maps and iterators are
- * played. */
+/* Service blocks of a configuration, in effect in the engine's own object; its maps and
+ * iterators are played. */
 
 #define PROCESSES_MAX 32
 
@@ -25,7 +27,7 @@ struct fixture {
 	struct services services;
 	struct service_counters counters;
 	struct file_reader files;
-	struct reading_walk walk; /* stands for the iterator of the object */
+	struct reading_walk *listed; /* in place of the object's iterator */
 };
 
 static inline int fixture_init(struct fixture *f, const char *text)
@@ -35,7 +37,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	struct resolver *resolver = &f->services.resolver;
 	struct error error = { "" };
 
-	*f = (struct fixture){ .services = { .counters = &f->counters, .config = &f->config } };
+	*f = (struct fixture){ .listed = NULL };
 	CHECK_INT(config_init(&f->config, "/"), 0);
 	CHECK_UINT(config_read(&f->config, block), 0);
 	oconfig_free(block);
@@ -43,9 +45,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 		printf("%s\n", error.text);
 		exit(1);
 	}
-	f->walk.link = maps_link();
-	object->walks = &f->walk;
-	object->walk_count = 1;
+	f->listed = object_walked_by(object, 1);
 	bpf_map__fd(bpf_object__find_map_by_name(object->bpf, "assignments"));
 	CHECK_INT(rules_prepare(&f->config, object, &error), 0);
 	CHECK_INT(rules_fill(&f->config, object, &error), 0);
@@ -53,10 +53,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	CHECK_INT(responses_fill(&f->config, object, &error), 0);
 	pthread_mutex_init(&f->services.resolver.lock, NULL);
 	file_reader_init(&f->files);
-	resolver->config = &f->config;
-	resolver->object = object;
-	resolver->counters = &f->counters;
-	resolver->free_rows = &f->services.lifecycle.free_rows;
+	resolver_of(&f->services, &f->config, &f->counters);
 	resolver->files = &f->files;
 	name_tables_init(&f->services.names);
 	resolver->names = &f->services.names;
@@ -66,8 +63,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 static inline void fixture_done(struct fixture *f)
 {
 	maps_clear();
-	f->services.object.walks = NULL;
-	f->services.object.walk_count = 0;
+	object_walks_forget(&f->services.object, f->listed);
 	resolver_done(&f->services.resolver);
 	name_tables_done(&f->services.names);
 	file_reader_done(&f->files);
@@ -75,13 +71,37 @@ static inline void fixture_done(struct fixture *f)
 	config_done(&f->config);
 }
 
-/* The processes of a test: what the kernel lists, and the assignments that it gets. They are in the map
- * while the kernel carries them out, which is a walk. */
+/* Free rows for names, as of the last refresh. */
+static inline void set_free_rows(struct fixture *f, uint32_t count)
+{
+	f->services.lifecycle.free_rows.services = count;
+}
+
+/* The kernel counts one process without a row, whose name has no row either. */
+static inline void set_unassigned_name(struct fixture *f)
+{
+	f->counters.waiting = f->counters.waiting_names = 1;
+}
+
+/* The kernel had no storage for so many processes. */
+static inline void set_refused(struct fixture *f, uint64_t count)
+{
+	f->counters.refused = count;
+}
+
+/* The kernel has found another cgroup. */
+static inline void add_cgroup(struct fixture *f)
+{
+	f->counters.groups++;
+}
+
+/* The processes that the kernel lists, and the assignments that it gets. An assignment is in the
+ * map only during the walk in which the kernel carries it out. */
 static struct listed_process listed[PROCESSES_MAX];
 static struct assignment assignments[PROCESSES_MAX];
 static size_t listed_count;
 
-static inline void take_assignments(void)
+static inline void copy_assignments(void)
 {
 	for (size_t i = 0; i < listed_count; i++) {
 		struct assignment assignment;
@@ -91,7 +111,7 @@ static inline void take_assignments(void)
 	}
 }
 
-/* A process that the kernel has given a row. */
+/* A process to which the kernel has given a row. */
 static inline struct listed_process *list(pid_t pid, pid_t parent, uint32_t row)
 {
 	struct listed_process *process = &listed[listed_count++];
@@ -101,13 +121,13 @@ static inline struct listed_process *list(pid_t pid, pid_t parent, uint32_t row)
 		.pid = (uint32_t)pid,
 		.parent = (uint32_t)parent,
 		.row = row,
-		.uid = geteuid(), /* as the pid files of a test */
+		.uid = geteuid(), /* the owner of a test's pid files */
 		.flags = LISTED_UNCLASSIFIED,
 	};
 	return process;
 }
 
-/* One that has executed nothing since its parent forked it. */
+/* A process that has not called exec since its fork. */
 static inline struct listed_process *list_forked(pid_t pid, pid_t parent, uint32_t row)
 {
 	struct listed_process *process = list(pid, parent, row);
@@ -116,12 +136,12 @@ static inline struct listed_process *list_forked(pid_t pid, pid_t parent, uint32
 	return process;
 }
 
-/* Something has been executed since; the engine looks after it. */
+/* Runs the resolver as after an exec, and records the assignments. */
 static inline void resolve(struct fixture *f)
 {
 	memset(assignments, 0, sizeof(assignments));
 	maps_iterate(listed, listed_count * sizeof(*listed));
-	maps_on_walk = take_assignments;
+	maps_on_walk = copy_assignments;
 	f->counters.unclassified++;
 	resolver_run(&f->services.resolver, 1);
 	CHECK_INT(f->services.resolver.failing, false);

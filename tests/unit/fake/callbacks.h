@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The plugin called as the daemon does: configured, started, read, stopped.
+ * Calls the plugin as the daemon does: configures, starts, reads and stops it.
  */
 #ifndef CALLBACKS_H
 #define CALLBACKS_H
@@ -24,7 +24,7 @@ static inline void configure(const char *text)
 	oconfig_free(block);
 }
 
-/* The daemon forgets the callbacks at shutdown, too. */
+/* The daemon drops the callbacks at shutdown, too. */
 static inline void stop(void)
 {
 	CHECK_INT(daemon_callbacks.shutdown(), 0);

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Reads text into a new configuration; returns how many mistakes it has. */
+/* Reads a configuration; returns how many mistakes it has. */
 static inline unsigned read_text(struct config *config, const char *text)
 {
 	oconfig_item_t *block = oconfig_read(text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The collectd daemon, as far as the plugin uses it: an excerpt of types.db, a dispatcher that
- * records, a log that records, callbacks that a test calls itself.
+ * The collectd daemon, as far as the plugin uses it: an excerpt of types.db, a dispatcher and a log
+ * that record, and callbacks that a test calls itself.
  */
 #include "daemon.h"
 
@@ -36,7 +36,7 @@ struct daemon_callbacks daemon_callbacks;
 cdtime_t daemon_now = TIME_T_TO_CDTIME_T_STATIC(1000);
 void (*daemon_on_dispatch)(const char *subject);
 
-/* Values may come from several threads at once. */
+/* Several threads may dispatch at once. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dispatched *dispatched;
 static size_t dispatched_count, refused_count;
@@ -65,7 +65,7 @@ char *hostname_g = hostname;
 		type, 2, SOURCES(SOURCE(a, kind), SOURCE(b, kind)) \
 	}
 
-/* As the stock file has them, but for the last. */
+/* As in the stock types.db, except the last one. */
 static const data_set_t types[] = {
 	ONE("absolute", ABSOLUTE),
 	ONE("bucket", GAUGE),
@@ -103,7 +103,7 @@ static const data_set_t types[] = {
 		  SOURCE("i", GAUGE)) },
 };
 
-/* Memory of a test that cannot go on without it. */
+/* Aborts without memory. */
 static void *grown(void *array, size_t count, size_t size)
 {
 	array = reallocarray(array, count, size);
@@ -264,7 +264,7 @@ void daemon_print(void)
 	}
 }
 
-void daemon_take(int severity, const char *text)
+void daemon_record(int severity, const char *text)
 {
 	logged = grown(logged, logged_count + 1, sizeof(*logged));
 	logged[logged_count].severity = severity;
@@ -281,7 +281,7 @@ void plugin_log(int level, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	daemon_take(level, text);
+	daemon_record(level, text);
 }
 
 size_t daemon_messages(void)

@@ -11,7 +11,7 @@
 
 #define DAEMON_READS_MAX 8
 
-/* What the plugin has registered. */
+/* Callbacks that the plugin has registered. */
 struct daemon_callbacks {
 	int (*config)(oconfig_item_t *block);
 	int (*init)(void);
@@ -27,45 +27,44 @@ struct daemon_callbacks {
 };
 extern struct daemon_callbacks daemon_callbacks;
 
-/* Whose code calls now: what plugin_get_ctx() says. */
+/* The plugin that plugin_get_ctx() names. */
 extern const char *daemon_caller;
 
-/* What cdtime() says. */
+/* The time that cdtime() returns. */
 extern cdtime_t daemon_now;
 
-/* Called for each value list, with its plugin instance, before it is taken; may take any time. */
+/* Called for each value list before it is recorded, with its plugin instance; may block. */
 extern void (*daemon_on_dispatch)(const char *subject);
 
-/* Forgets what was dispatched and logged. */
+/* Forgets all values, notifications and messages. */
 void daemon_clear(void);
 
-/* How many value lists were dispatched, and how many of them collectd would
- * have refused: unknown type, another number of values, bad name, or a second
- * value of one time. */
+/* How many value lists were dispatched, and how many of them collectd would have refused: an
+ * unknown type, a wrong number of values, an invalid name, or a second value for the same time. */
 size_t daemon_dispatched(void);
 size_t daemon_refused(void);
 
-/* A data source of what was dispatched last as PLUGIN_INSTANCE/TYPE[-INSTANCE];
- * long double holds all of a 64 bit integer. DAEMON_NONE: there is none. */
+/* A data source of the last value list of PLUGIN_INSTANCE/TYPE[-INSTANCE], or DAEMON_NONE. A
+ * long double holds any 64-bit integer. */
 #define DAEMON_NONE (-HUGE_VALL)
 long double daemon_value(const char *identifier, const char *source);
 
-/* Its only one. */
+/* The same for types with one data source. */
 long double daemon_gauge(const char *identifier);
 
-/* Time and interval of what was dispatched last under this name, in seconds. */
+/* Time and interval of the last value list of this name, in seconds; false: there is none. */
 bool daemon_when(const char *identifier, double *ret_time_s, double *ret_interval_s);
 
-/* How many notifications were dispatched since daemon_clear; and whether one of them is of this
- * severity, about this series and with this text. */
+/* How many notifications were dispatched since daemon_clear(), and whether one of them has this
+ * severity, series and text. */
 size_t daemon_notifications(void);
 bool daemon_notified(int severity, const char *identifier, const char *text);
 
-/* Prints all that was dispatched. */
+/* Prints all value lists. */
 void daemon_print(void);
 
-/* Takes a message, as message_to() wants it. */
-void daemon_take(int severity, const char *text);
+/* Records a message; to be passed to message_to(). */
+void daemon_record(int severity, const char *text);
 size_t daemon_messages(void);
 /* The i-th message, or "". */
 const char *daemon_message(size_t i);

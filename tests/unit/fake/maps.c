@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Maps and iterators in user space, by the names of libbpf's own functions. Maps hold no more
- * than they were sized for.
+ * Maps and iterators in user space, under the names of libbpf's functions. A map has no more
+ * entries than it was sized for.
  */
 #include "maps.h"
 
@@ -41,7 +41,7 @@ static void *copied(const void *bytes, size_t size)
 	return copy;
 }
 
-/* In place of the descriptor, the number of the fake. */
+/* The number of the played map, in place of a descriptor. */
 int bpf_map__fd(const struct bpf_map *map)
 {
 	for (size_t i = 0; i < fake_count; i++)
@@ -61,7 +61,7 @@ static struct element *find(const struct fake *fake, const void *key)
 	return NULL;
 }
 
-static void take_out(struct fake *fake, struct element *element)
+static void remove_element(struct fake *fake, struct element *element)
 {
 	size_t at = (size_t)(element - fake->element);
 
@@ -115,7 +115,7 @@ int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 	return 0;
 }
 
-/* In the order in which they were put there. */
+/* Keys come in the order in which they were added. */
 int bpf_map_get_next_key(int fd, const void *key, void *next)
 {
 	const struct fake *fake = &fakes[fd];
@@ -138,11 +138,11 @@ int bpf_map_delete_elem(int fd, const void *key)
 		errno = ENOENT;
 		return -ENOENT;
 	}
-	take_out(&fakes[fd], element);
+	remove_element(&fakes[fd], element);
 	return 0;
 }
 
-/* The descriptor of a pipe that holds the records; they fit into it. */
+/* The descriptor is that of a pipe with the records, which must fit into it. */
 struct bpf_link *maps_link(void)
 {
 	static char link;
@@ -219,7 +219,7 @@ bool maps_pop(const char *map, void *value)
 	if (!fake || fake->count == 0)
 		return false;
 	memcpy(value, fake->element[0].value, bpf_map__value_size(fake->map));
-	take_out(fake, &fake->element[0]);
+	remove_element(fake, &fake->element[0]);
 	return true;
 }
 
@@ -233,7 +233,7 @@ void maps_clear(void)
 {
 	for (size_t i = 0; i < fake_count; i++) {
 		while (fakes[i].count)
-			take_out(&fakes[i], &fakes[i].element[0]);
+			remove_element(&fakes[i], &fakes[i].element[0]);
 		free(fakes[i].element);
 		fakes[i] = (struct fake){ 0 };
 	}

@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In place of symbol_name() and symbol_name_made(), for tests that are linked so: names tell what was asked. */
+/* Replaces symbol_name() and symbol_name_made() in tests that are linked with --wrap: the names
+ * say what was requested. */
 
-static unsigned fake_asked;   /* how often */
-static int fake_status;       /* what is returned */
-static const char *fake_name; /* of all, NULL: "f" and the offset, "m" and the address */
-static uint64_t fake_inode;   /* of the file that has this build ID: */
+static unsigned fake_requests; /* how many there were */
+static int fake_status;        /* returned by both */
+static const char
+	*fake_name;         /* of all addresses; NULL: "f" and the offset, or "m" and the address */
+static uint64_t fake_inode; /* of the file with this build ID */
 static uint8_t fake_build_id[20];
 
 int __wrap_symbol_name(struct file_reader *files, const struct symbol_file *file,
@@ -24,12 +26,12 @@ int __wrap_symbol_name_made(struct file_reader *files, const struct symbol_file 
 			    const uint64_t *addresses, size_t count, struct symbol_names *ret_names,
 			    struct error *error);
 
-static int fake(char letter, const uint64_t *places, size_t count, struct symbol_names *ret_names,
-		struct error *error)
+static int fake(char letter, const uint64_t *addresses, size_t count,
+		struct symbol_names *ret_names, struct error *error)
 {
 	size_t size = 32;
 
-	fake_asked++;
+	fake_requests++;
 	if (fake_status)
 		return error_set(error, fake_status, "it is broken");
 	if (fake_name)
@@ -43,7 +45,7 @@ static int fake(char letter, const uint64_t *places, size_t count, struct symbol
 		if (fake_name)
 			snprintf(at, size, "%s", fake_name);
 		else
-			snprintf(at, size, "%c%llx", letter, (unsigned long long)places[i]);
+			snprintf(at, size, "%c%llx", letter, (unsigned long long)addresses[i]);
 		ret_names->name[i] = at;
 	}
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Configuration trees as collectd's own parser makes them, which no library has. Takes any bytes:
- * the fuzzers feed it.
+ * Configuration trees as collectd's own parser makes them, which no library exports. Accepts any
+ * bytes: the fuzzers use it.
  */
 #include "oconfig.h"
 
@@ -28,7 +28,7 @@ static char *copied(const char *text, size_t length)
 	return copy;
 }
 
-/* A string in quotes, with \ before what is meant as it stands. */
+/* A quoted string; a backslash makes the next byte literal. */
 static char *quoted(const char **at)
 {
 	const char *from = *at + 1;
@@ -63,7 +63,7 @@ static void bare(const char *word, size_t length, oconfig_value_t *value)
 	}
 }
 
-/* The values up to the end of the line, or of the tag that opens a block. */
+/* Reads the values up to the end of the line, or of the tag that opens a block. */
 static void read_values(const char **at, oconfig_item_t *item)
 {
 	for (;;) {
@@ -86,7 +86,7 @@ static void read_values(const char **at, oconfig_item_t *item)
 	*at += strcspn(*at, "\n");
 }
 
-/* The children up to the end of the block, or of the text. */
+/* Reads the children up to the end of the block or of the text. */
 static void read_block(const char **at, oconfig_item_t *block, int depth)
 {
 	while (**at) {

@@ -4,8 +4,8 @@
 
 #include <liboconfig/oconfig.h>
 
-/* The tree of a text in collectd's syntax: options and blocks, one a line.
- * What is no syntax is left out. To be freed with oconfig_free(). */
+/* Parses text in collectd's syntax, with one option or block a line; lines that are no syntax
+ * are left out. To be freed with oconfig_free(). */
 oconfig_item_t *oconfig_read(const char *text);
 
 #endif

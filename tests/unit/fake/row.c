@@ -7,14 +7,16 @@
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
 #include "plugin/schema/schema_tags.h"
+#include "plugin/table/keys.h"
 #include "plugin/table/stats.h"
 #include "plugin/table/tail_percentile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
-#define NOWHERE 9999
+#define NO_TYPE 9999
 
 static int added(int id)
 {
@@ -30,7 +32,7 @@ static int add_struct(struct btf *btf, const char *name, uint32_t size)
 	return added(btf__add_struct(btf, name, size));
 }
 
-/* One type of each kind. */
+/* A type of each kind. */
 static void add_types(struct btf *btf, int *ids)
 {
 	static const struct {
@@ -75,14 +77,14 @@ static void add_types(struct btf *btf, int *ids)
 	ids[ROW_POINTER] = added(btf__add_ptr(btf, ids[ROW_U64]));
 	ids[ROW_ARRAY] = added(btf__add_array(btf, ids[ROW_U32], ids[ROW_U64], 2));
 	ids[ROW_LOOP] = added(btf__add_typedef(btf, "loop", (int)btf__type_cnt(btf)));
-	ids[ROW_NOWHERE] = added(btf__add_typedef(btf, "nowhere", NOWHERE));
+	ids[ROW_MISSING] = added(btf__add_typedef(btf, "missing", NO_TYPE));
 	ids[ROW_VOID] = 0;
 }
 
-/* An offset between bytes without the size of a bit field is what libbpf does
- * not make, but a file may have. */
-static void add_member(struct btf *btf, const struct row_member *member, int type, uint32_t row,
-		       size_t i)
+/* libbpf never makes an offset between bytes without the size of a bit field, but a file may
+ * have one. */
+static void add_row_member(struct btf *btf, const struct row_member *member, int type, uint32_t row,
+			   size_t i)
 {
 	uint32_t bits = 8 * member->offset;
 
@@ -139,7 +141,7 @@ struct btf *row_btf(const struct row_member *members, size_t count, uint32_t siz
 			 (int)btf__type_cnt(btf) + count_tags(members, count));
 	row = add_struct(btf, "row", size);
 	for (size_t i = 0; i < count; i++)
-		add_member(btf, &members[i], ids[members[i].type], (uint32_t)row, i);
+		add_row_member(btf, &members[i], ids[members[i].type], (uint32_t)row, i);
 	if (!reverse)
 		add_tags(btf, members, count, false, row);
 	*ret_row = (uint32_t)row;
@@ -173,4 +175,69 @@ void *row_table(struct table *table, const struct row_member *members, size_t co
 	if (tails_start(table, &error))
 		abort();
 	return memory;
+}
+
+void row_table_shards(struct table *table, uint32_t rows, uint32_t shards)
+{
+	table->rows.count = rows;
+	table->rows.shards = shards;
+}
+
+void row_table_slots(struct table *table, uint64_t *via, uint64_t *owners)
+{
+	strcpy(table->schema.subject.via, "via");
+	table->rows.via.mapping.start = via;
+	table->rows.owners.mapping.start = owners;
+}
+
+void row_table_grants(struct table *table, uint32_t reserved, uint32_t user_first)
+{
+	table->rows.by_leave = true;
+	table->rows.kept = reserved;
+	table->rows.open = user_first;
+}
+
+void row_table_subject(struct table *table, enum subject_kind kind)
+{
+	table->schema.subject.kind = kind;
+}
+
+void row_table_keys(struct table *table, const struct labels *labels, const struct source *source,
+		    uint32_t shown_max)
+{
+	table->schema.labels = *labels;
+	table->rows.source = source;
+	table->keys.shown_max = shown_max;
+}
+
+void row_table_shown(struct table *table, uint32_t shown_max)
+{
+	keys_done(&table->keys);
+	table->keys.shown_max = shown_max;
+}
+
+void row_table_choose(struct table *table, size_t label, const struct strings *globs)
+{
+	table->keys.choice.patterns[label] = globs;
+}
+
+void row_table_labels(struct table *table, const struct labels *labels)
+{
+	table->schema.labels = *labels;
+}
+
+void row_table_series(struct table *table, uint32_t series)
+{
+	for (size_t i = 0; i < table->schema.metric_count; i++)
+		table->schema.metrics[i].series = series;
+}
+
+void row_table_instance(struct table *table, size_t column, const char *instance)
+{
+	snprintf(table->schema.columns[column].tag.instance, TAG_TEXT_MAX, "%s", instance);
+}
+
+void row_table_column_kind(struct table *table, size_t column, enum column_kind kind)
+{
+	table->schema.columns[column].kind = kind;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine over one probe, "sample", in the real kernel: what the tests of probes share. Each
- * is a program of its own.
+ * The engine with one probe, "sample", in the real kernel: for tests of a probe, each of which is a
+ * program of its own.
  */
 #ifndef SAMPLE_H
 #define SAMPLE_H
@@ -68,7 +68,7 @@ static void read_probe_after(double seconds)
 
 	daemon_clear();
 	daemon_now += DOUBLE_TO_CDTIME_T(seconds);
-	services_refresh(&services, clock_ns()); /* by the clock it was just now */
+	services_refresh(&services, clock_ns()); /* a refresh without time in between */
 	CHECK_INT(probe_read(&probe, &publication.output, &error), 0);
 	CHECK_TEXT(error.text, "");
 	CHECK_UINT(daemon_refused(), 0);
@@ -79,13 +79,13 @@ static void read_probe(void)
 	read_probe_after(10);
 }
 
-/* Opens the services; 0 or the status to end with. */
+/* Opens the services; returns 0, or the status to exit with. */
 static int sample_begin(void)
 {
 	struct error error = { "" };
 	int status;
 
-	message_to(daemon_take);
+	message_to(daemon_record);
 	if (!may_load())
 		return TESTING_SKIPPED;
 	read_config("  Option \"optional\"\n");

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A table of slots that services get on first use, two shards each, and services: two of Service
+ * blocks or commands with series of their own, one without. The kernel's side is played by
+ * give_slot() and count().
+ */
 #ifndef SLOTS_H
 #define SLOTS_H
 
-#include "reading.h"
+#include "row.h"
+#include "snapshot.h"
+#include "table.h"
 
 #include "bpf/lib/service.h"
 
@@ -13,83 +20,74 @@
 #define SLOTS 3
 #define SHARDS 2
 
-/* A table of slots, two shards each, the maps that give them out, and services: of a block, of
- * command names with and without series of their own. */
-struct fixture {
-	struct snapshot snapshot;
-	struct service_state states[SERVICES];
+struct slots_fixture {
+	struct fake_snapshot services;
 	uint64_t via[SERVICES], owners[SLOTS];
 	struct table table;
 	uint64_t *cells;
 };
 
-static inline void show(struct fixture *f, uint32_t row, const char *name, bool fixed)
-{
-	f->states[row] = (struct service_state){
-		.state = ROW_SHOWN,
-		.subject = subjects_enter(&f->snapshot.subjects, SUBJECT_SERVICE, name),
-		.fixed = fixed,
-	};
-}
-
-static inline void fixture_init(struct fixture *f)
+static inline void slots_fixture_init(struct slots_fixture *f)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
 
-	*f = (struct fixture){ .snapshot = { .row_count = SERVICES, .states = f->states } };
-	show(f, SERVICE_KERNEL, "kernel", true);
-	show(f, SERVICE_OTHER, "other", true);
-	show(f, WEB, "web", true);
-	show(f, DB, "db", false);
-	f->states[HIDDEN].state = ROW_HIDDEN;
+	*f = (struct slots_fixture){ .cells = NULL };
+	snapshot_init(&f->services, SERVICES, SERVICES);
+	show_configured(&f->services, SERVICE_KERNEL, "kernel");
+	show_configured(&f->services, SERVICE_OTHER, "other");
+	show_configured(&f->services, WEB, "web");
+	show_row(&f->services, DB, SUBJECT_SERVICE, "db");
+	reset_row(&f->services, HIDDEN, ROW_HIDDEN);
 	f->cells = row_table(&f->table, &member, 1, 8, SLOTS * SHARDS, SUBJECT_SERVICE);
-	f->table.rows.count = SLOTS;
-	f->table.rows.shards = SHARDS;
-	strcpy(f->table.schema.subject.via, "via");
-	f->table.rows.via.mapping.start = f->via;
-	f->table.rows.owners.mapping.start = f->owners;
+	row_table_shards(&f->table, SLOTS, SHARDS);
+	row_table_slots(&f->table, f->via, f->owners);
 }
 
-static inline void fixture_done(struct fixture *f)
+static inline void slots_fixture_done(struct slots_fixture *f)
 {
 	table_done(&f->table);
-	subjects_done(&f->snapshot.subjects);
+	snapshot_done(&f->services);
 }
 
-/* As the kernel does at the first event of a service. */
-static inline void give_slot(struct fixture *f, uint32_t row, uint32_t slot)
+static inline void read_slots(struct slots_fixture *f, uint64_t now_ns)
+{
+	read_at(&f->table, &f->services.snapshot, now_ns);
+}
+
+/* As the kernel does at the first event of a service or process. */
+static inline void give_slot(struct slots_fixture *f, uint32_t row, uint32_t slot)
 {
 	f->owners[slot] = row + 1;
 	f->via[row] = slot;
 }
 
-/* An event on each CPU. */
-static inline void count(struct fixture *f, uint32_t slot, uint64_t n)
+/* n events on one CPU, one on another. */
+static inline void count(struct slots_fixture *f, uint32_t slot, uint64_t n)
 {
 	f->cells[slot * SHARDS] += n;
 	f->cells[slot * SHARDS + 1] += 1;
 }
 
-/* NULL: no series. */
-static inline const struct accumulator *accumulator_of(const struct fixture *f, uint32_t row)
+/* Whether the last reading has series of the row's service. */
+static inline bool has_series(const struct slots_fixture *f, uint32_t row)
 {
-	size_t subject = (size_t)f->states[row].subject;
-
-	return subject < f->table.accumulators.count &&
-			       f->table.accumulators.accumulator[subject].fed
-		       ? &f->table.accumulators.accumulator[subject]
-		       : NULL;
+	return fed(&f->table, subject_of_row(&f->services, row));
 }
 
-static inline void check(const struct fixture *f, uint32_t row, uint64_t window, uint64_t total)
+static inline void check_subject(const struct slots_fixture *f, size_t subject,
+				 uint64_t want_window, uint64_t want_total)
 {
-	const struct accumulator *accumulator = accumulator_of(f, row);
-
-	CHECK_INT(accumulator != NULL, 1);
-	if (!accumulator)
+	CHECK_INT(fed(&f->table, subject), 1);
+	if (!fed(&f->table, subject))
 		return;
-	CHECK_UINT(accumulator->window[0], window);
-	CHECK_UINT(accumulator->total[0], total);
+	CHECK_UINT(window(&f->table, subject, 0), want_window);
+	CHECK_UINT(total(&f->table, subject, 0), want_total);
+}
+
+static inline void check(const struct slots_fixture *f, uint32_t row, uint64_t want_window,
+			 uint64_t want_total)
+{
+	check_subject(f, subject_of_row(&f->services, row), want_window, want_total);
 }
 
 #endif

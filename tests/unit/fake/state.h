@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorded state of real runtimes: see tests/unit/state/README.md.
+ * Recorded state files of real container runtimes: see tests/unit/state/README.md.
  */
 #ifndef TESTS_STATE_H
 #define TESTS_STATE_H
@@ -18,7 +18,7 @@
 #define CONTAINERD_ID "12819fbfe0be19e7bc6c4bbcd0d22a92bd2eb3206c40e51f9705257cd2544cd6"
 #define CRIO_ID "5d3c8a1f0b7e4296a8c1d2e3f4051627384950617283940516273849506a7b8c"
 
-/* The bytes of such a file, to be freed; a NUL follows them. */
+/* The bytes of such a file with a NUL appended; the caller frees them. */
 static inline char *recorded(const char *name, size_t *ret_size)
 {
 	const char *source = getenv("abs_top_srcdir") ?: ".";
@@ -38,7 +38,8 @@ static inline char *recorded(const char *name, size_t *ret_size)
 
 #define RECORDED_BUNDLES "/run/containerd/io.containerd.runtime.v2.task/"
 
-/* Which of them a runtime has under this path, "passwd" for /etc/passwd; NULL: none. */
+/* The recorded file that a runtime would have under this path, "passwd" for /etc/passwd; NULL:
+ * none. */
 static inline const char *recorded_at(const char *path)
 {
 	static const char *const files[][2] = {

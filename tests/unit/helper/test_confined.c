@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that is run without privileges: this one, which says what it has, crashes or hangs, by
- * the name that it is started with.
+ * A program that runs without privileges. This program is also that one: by the name that it is
+ * started with, it reports its rights, crashes or hangs.
  */
 #include "tests/unit/testing.h"
 
@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-/* --- as the program --- */
+/* --- the confined program --- */
 
 static void report_status(FILE *to)
 {

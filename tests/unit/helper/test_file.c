@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that are read by another process: what they may be, and one that does not answer. The
- * latter is played by stopping the process that reads.
+ * Files that a helper process reads: which files it accepts, and helpers that time out, which are
+ * played by stopping the process.
  */
 #include "tests/unit/testing.h"
+
+#include "tests/unit/fake/helper.h"
 
 #include "plugin/helper/file.h"
 #include "plugin/util/clock.h"
@@ -19,12 +21,12 @@
 #include <unistd.h>
 
 #define WAIT_MS 100
-#define PATIENCE_MS 10000 /* where an answer comes, however busy the machine is */
+#define PATIENCE_MS 10000 /* for replies that come, on a machine of any load */
 
 static char directory[] = "/tmp/test_file.XXXXXX";
-static struct file_reader reader;
+static struct file_reader helper;
 static unsigned wait_ms = PATIENCE_MS;
-static enum file_share share;
+static enum file_share budget;
 
 static const char *path_of(const char *name)
 {
@@ -46,7 +48,7 @@ static void write_file(const char *name, size_t size)
 		abort();
 }
 
-static int read_as(uint64_t whose, const char *name, size_t size_max, bool cut, bool follow,
+static int read_as(uint64_t owner, const char *name, size_t size_max, bool cut, bool follow,
 		   struct file *ret_file)
 {
 	struct file_request request = {
@@ -55,11 +57,11 @@ static int read_as(uint64_t whose, const char *name, size_t size_max, bool cut, 
 		.cut = cut,
 		.follow = follow,
 		.wait_ms = wait_ms,
-		.share = share,
-		.whose = whose,
+		.share = budget,
+		.whose = owner,
 	};
 
-	return file_read(&reader, &request, ret_file);
+	return file_read(&helper, &request, ret_file);
 }
 
 static void test_kinds(void)
@@ -89,13 +91,13 @@ static void test_kinds(void)
 		{ "/proc", 100, true, true, -EISDIR, 0 },
 		{ "/proc/version", 4, true, true, 0, 4 },
 	};
-	char target[256];
+	char destination[256];
 
 	write_file("small", 10);
 	write_file("empty", 0);
 	write_file("large", 300001);
-	snprintf(target, sizeof(target), "%s/small", directory);
-	if (symlink(target, path_of("link")) != 0 || mkfifo(path_of("fifo"), 0600) != 0)
+	snprintf(destination, sizeof(destination), "%s/small", directory);
+	if (symlink(destination, path_of("link")) != 0 || mkfifo(path_of("fifo"), 0600) != 0)
 		abort();
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct file file = { 0 };
@@ -166,24 +168,24 @@ static unsigned count_descriptors(pid_t pid)
 	return count;
 }
 
-/* Who does not answer is left alone until then, and holds up nobody else. */
+/* A helper that times out is not used until it replies, and delays no other one. */
 static void test_stuck(void)
 {
-	pid_t worker = child_of(reader.starter);
+	pid_t process = child_of(helper.starter);
 	unsigned descriptors = count_descriptors(getpid());
 	uint64_t begin_ns = clock_ns();
 	struct file file = { 0 };
 
-	CASE("does not answer");
-	if (worker <= 0 || kill(worker, SIGSTOP) != 0)
+	CASE("a helper that times out");
+	if (process <= 0 || kill(process, SIGSTOP) != 0)
 		abort();
 	wait_ms = WAIT_MS;
 	CHECK_INT(read_as(7, "small", 100, false, false, &file), -ETIMEDOUT);
 	wait_ms = PATIENCE_MS;
 	CHECK_INT(seconds_since(begin_ns) >= WAIT_MS / 1000.0, 1);
 	CHECK_INT(seconds_since(begin_ns) < PATIENCE_MS / 2000.0, 1);
-	CHECK_UINT(reader.stuck_count, 1);
-	CASE("the same is not asked again");
+	CHECK_UINT(helper.stuck_count, 1);
+	CASE("it gets no second request");
 	begin_ns = clock_ns();
 	CHECK_INT(read_as(7, "small", 100, false, false, &file), -ETIMEDOUT);
 	CHECK_INT(seconds_since(begin_ns) < PATIENCE_MS / 2000.0, 1);
@@ -191,26 +193,26 @@ static void test_stuck(void)
 	CHECK_INT(read_as(8, "small", 100, false, false, &file), 0);
 	CHECK_UINT(file.size, 10);
 	free(file.bytes);
-	CASE("it answers at last");
-	kill(worker, SIGCONT);
-	for (int i = 0; i < 1000 && reader.stuck_count; i++) {
+	CASE("its late reply");
+	kill(process, SIGCONT);
+	for (int i = 0; i < 1000 && helper.stuck_count; i++) {
 		usleep(5000);
 		if (read_as(8, "small", 100, false, false, &file) == 0)
 			free(file.bytes);
 	}
-	CHECK_UINT(reader.stuck_count, 0);
+	CHECK_UINT(helper.stuck_count, 0);
 	CHECK_INT(read_as(7, "small", 100, false, false, &file), 0);
 	free(file.bytes);
 	CHECK_UINT(count_descriptors(getpid()), descriptors);
 }
 
-/* As many as may be left waiting; then nothing of that share is read until one ends. */
+/* As many as may time out; then nothing of this budget is read until one of them replies. */
 static void test_many_stuck(void)
 {
 	struct file file = { 0 };
-	pid_t starter = reader.starter;
+	pid_t starter = helper.starter;
 
-	CASE("many do not answer");
+	CASE("many time out");
 	for (uint64_t i = 0; i < FILE_STUCK_MAX; i++) {
 		if (read_as(100, "small", 100, false, false, &file) == 0)
 			free(file.bytes);
@@ -220,23 +222,23 @@ static void test_many_stuck(void)
 		wait_ms = PATIENCE_MS;
 	}
 	CHECK_INT(read_as(99, "small", 100, false, false, &file), -EBUSY);
-	for (share = FILE_OF_PID_FILES; share < FILE_SHARES; share++) {
-		CASE("many do not answer, another share %d", (int)share);
+	for (budget = FILE_OF_PID_FILES; budget < FILE_SHARES; budget++) {
+		CASE("many time out, another budget %d", (int)budget);
 		file = (struct file){ 0 };
 		CHECK_INT(read_as(99, "small", 100, false, false, &file), 0);
 		free(file.bytes);
 	}
-	share = FILE_OF_USERS;
-	CASE("all end, with the reader");
-	file_reader_done(&reader);
-	CHECK_UINT(reader.stuck_count, 0);
+	budget = FILE_OF_USERS;
+	CASE("all exit with the caller");
+	file_reader_done(&helper);
+	CHECK_UINT(helper.stuck_count, 0);
 	CHECK_INT(kill(starter, 0), -1);
-	file_reader_init(&reader);
+	file_reader_init(&helper);
 	CHECK_INT(read_as(99, "small", 100, false, false, &file), 0);
 	free(file.bytes);
 }
 
-/* Somebody ends one of the two processes, or both. */
+/* One of the two processes is killed, or both. */
 static void test_killed(void)
 {
 	struct file file = { 0 };
@@ -244,56 +246,55 @@ static void test_killed(void)
 	for (int which = 1; which <= 3; which++) {
 		CASE("killed: %d", which);
 		if (which & 1)
-			kill(child_of(reader.starter), SIGKILL);
+			kill(child_of(helper.starter), SIGKILL);
 		if (which & 2)
-			kill(reader.starter, SIGKILL);
+			kill(helper.starter, SIGKILL);
 		usleep(20000);
 		CHECK_INT(read_as(1, "small", 100, false, false, &file), 0);
 		free(file.bytes);
 	}
 }
 
-/* Whoever else waits for children of this process has waited for it, and its number is another
- * process's by now. */
-static void test_number_taken(void)
+/* Other code of this process has waited for the child, whose pid is another process's now. */
+static void test_reused_pid(void)
 {
 	struct file_reader other;
 	int ends[2];
-	pid_t taken;
+	pid_t other_process;
 
 	CASE("another process has the number");
 	file_reader_init(&other);
 	if (pipe(ends) != 0)
 		abort();
 	if (fork() == 0) {
-		taken = fork();
-		if (taken == 0) {
+		other_process = fork();
+		if (other_process == 0) {
 			close(ends[0]);
-			sleep(60); /* with the other end open */
+			sleep(60); /* keeps the other end open */
 			_exit(0);
 		}
-		_exit(write(ends[1], &taken, sizeof(taken)) != sizeof(taken));
+		_exit(write(ends[1], &other_process, sizeof(other_process)) !=
+		      sizeof(other_process));
 	}
-	if (read(ends[0], &taken, sizeof(taken)) != sizeof(taken))
+	if (read(ends[0], &other_process, sizeof(other_process)) != sizeof(other_process))
 		abort();
 	close(ends[1]);
 	wait(NULL);
-	other.starter = taken;
-	other.starter_fd = dup(0);
+	set_helper_starter(&other, other_process, dup(0));
 	file_reader_done(&other);
 	CHECK_INT(other.starter, 0);
 	CHECK_INT(poll(&(struct pollfd){ .fd = ends[0], .events = POLLIN }, 1, 100), 0);
-	kill(taken, SIGKILL);
+	kill(other_process, SIGKILL);
 	close(ends[0]);
 }
 
-/* File systems have errors that say of a worker that it does not answer. */
+/* Errors of file systems that would otherwise mean that a helper does not reply. */
 static void test_errors_of_files(void)
 {
 	static const int errors[] = { ETIMEDOUT, EPIPE, EBUSY };
 
 	for (size_t i = 0; i < COUNT_OF(errors); i++) {
-		int32_t answers[] = { -errors[i], 0, 0, 0, -errors[i] };
+		int32_t replies[] = { -errors[i], 0, 0, 0, -errors[i] };
 		struct file_reader other;
 		struct file file;
 		int ends[2];
@@ -301,9 +302,9 @@ static void test_errors_of_files(void)
 		CASE("%s, of open and of read", strerror(errors[i]));
 		file_reader_init(&other);
 		if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0 ||
-		    write(ends[1], answers, sizeof(answers)) != sizeof(answers))
+		    write(ends[1], replies, sizeof(replies)) != sizeof(replies))
 			abort();
-		other.worker_fd = ends[0];
+		set_helper_socket(&other, ends[0]);
 		for (int n = 0; n < 2; n++) {
 			struct file_request request = { .path = "/",
 							.size_max = 1,
@@ -324,31 +325,31 @@ static void end_at_signal(int number)
 	_exit(3);
 }
 
-/* What is meant for the daemon, and sent to all of its name, ends neither of the two, nor
- * runs the daemon's handler there. */
+/* A signal to all processes of the daemon's name ends neither of the two, and runs no handler of
+ * the daemon in them. */
 static void test_signals(void)
 {
-	pid_t worker = child_of(reader.starter);
+	pid_t process = child_of(helper.starter);
 	struct file file = { 0 };
 
 	CASE("signals");
-	kill(reader.starter, SIGUSR1);
-	kill(worker, SIGUSR1);
-	kill(worker, SIGHUP);
+	kill(helper.starter, SIGUSR1);
+	kill(process, SIGUSR1);
+	kill(process, SIGHUP);
 	usleep(20000);
 	CHECK_INT(read_as(1, "small", 100, false, false, &file), 0);
-	CHECK_INT(child_of(reader.starter), worker);
+	CHECK_INT(child_of(helper.starter), process);
 	free(file.bytes);
 }
 
-/* The processes hold nothing of ours open but their end of a socket. */
+/* The processes have no descriptor of ours except their end of a socket. */
 static void test_descriptors(void)
 {
-	pid_t processes[] = { reader.starter, child_of(reader.starter) };
+	pid_t processes[] = { helper.starter, child_of(helper.starter) };
 
 	for (size_t i = 0; i < COUNT_OF(processes); i++) {
 		CASE("descriptors of process %zu", i);
-		/* What was read last may be open for a moment longer. */
+		/* The file that was read last may be open for a moment longer. */
 		for (int n = 0; n < 1000 && count_descriptors(processes[i]) != 1; n++)
 			usleep(1000);
 		CHECK_UINT(count_descriptors(processes[i]), 1);
@@ -361,7 +362,7 @@ int main(void)
 		abort();
 	signal(SIGUSR1, end_at_signal);
 	signal(SIGHUP, end_at_signal);
-	file_reader_init(&reader);
+	file_reader_init(&helper);
 	test_kinds();
 	test_long_path();
 	test_descriptors();
@@ -369,9 +370,9 @@ int main(void)
 	test_stuck();
 	test_many_stuck();
 	test_killed();
-	test_number_taken();
+	test_reused_pid();
 	test_errors_of_files();
-	file_reader_done(&reader);
+	file_reader_done(&helper);
 	for (size_t i = 0; i < 5; i++)
 		unlink(path_of((const char *[]){ "small", "empty", "large", "link", "fifo" }[i]));
 	rmdir(directory);

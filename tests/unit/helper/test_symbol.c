@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that are opened and read by other processes: what they may be, those of other processes, and
- * a program for it that is none. The kernel's part needs rights, and is tests/kernel/test_attach.py's.
+ * Files that other processes open and read: which files are accepted, files as other processes see
+ * them, and programs that are no ebpf-symbols. What needs privileges is in
+ * tests/kernel/test_attach.py.
  */
 #include "tests/unit/testing.h"
+
+#include "tests/unit/fake/helper.h"
 
 #include "plugin/attach/uprobe.h"
 #include "plugin/helper/symbol.h"
@@ -65,7 +68,7 @@ static void test_open(void)
 	CHECK_INT(fstat(one.fd, &file), 0);
 	CHECK_UINT(one.inode, file.st_ino);
 	CHECK_UINT(one.size, (uint64_t)file.st_size);
-	/* That of the process that opens it. */
+	/* As seen by the process that opens it. */
 	CHECK_INT(symbol_is_same(&one, &other), 1);
 	other.changed_ns++;
 	CHECK_INT(symbol_is_same(&one, &other), 0);
@@ -75,7 +78,7 @@ static void test_open(void)
 	CHECK_INT(other.fd, -1);
 }
 
-/* As its processes see it: links lead to where they would for them, and not out of there. */
+/* As its processes see it: links are followed in their root directory and cannot leave it. */
 static void test_other_root(void)
 {
 	struct symbol_file file, wanted;
@@ -162,7 +165,8 @@ static void test_find(void)
 	CHECK_HAS(found[0].error.text, "it is no 64-bit program");
 }
 
-/* Programs that are no ebpf-symbols: not there, not executable, silent, or one that talks nonsense. */
+/* Programs that are no ebpf-symbols: missing, not executable, without output, or with invalid
+ * output. */
 static void test_programs(void)
 {
 	static const struct {
@@ -184,15 +188,15 @@ static void test_programs(void)
 		struct error error = { "" };
 
 		CASE("%s", cases[i].path);
-		files.symbols = cases[i].path;
+		set_symbol_helper(&files, cases[i].path);
 		CHECK_INT(find("/proc/self/exe", &wanted, 1, &found, &error), cases[i].status);
 		CHECK_HAS(error.text, cases[i].want);
 	}
-	files.symbols = real;
+	set_symbol_helper(&files, real);
 }
 
-/* One that says nothing, and one that says nonsense. */
-static void test_worker(void)
+/* A helper that does not reply, and one whose reply is invalid. */
+static void test_helper(void)
 {
 	struct symbol_file file = { .fd = -7 };
 	uint64_t nonsense[6] = { 0 };
@@ -202,17 +206,17 @@ static void test_worker(void)
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
 		abort();
 	file_reader_done(&files);
-	files.worker_fd = ends[0];
+	set_helper_socket(&files, ends[0]);
 	check_refused("/no/answer", 0, -ETIMEDOUT, "its file system does not answer");
 	check_refused("/no/answer", 0, -ETIMEDOUT, "its file system does not answer");
 	CHECK_UINT(files.stuck_count, 1);
 	close(ends[1]);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
 		abort();
-	files.worker_fd = ends[0];
+	set_helper_socket(&files, ends[0]);
 	if (write(ends[1], nonsense, sizeof(nonsense)) != sizeof(nonsense))
 		abort();
-	CASE("success without a descriptor: another one is asked");
+	CASE("success without a descriptor: another helper is asked");
 	CHECK_INT(symbol_open(&files, "/none/here", 0, &file, &error), -ENOENT);
 	close(ends[1]);
 }
@@ -225,12 +229,12 @@ int main(void)
 		abort();
 	snprintf(program, sizeof(program), "%s", testing_built("ebpf-symbols"));
 	file_reader_init(&files);
-	files.symbols = program;
+	set_symbol_helper(&files, program);
 	test_open();
 	test_other_root();
 	test_find();
 	test_programs();
-	test_worker();
+	test_helper();
 	file_reader_done(&files);
 	unlink(path_of("/fifo"));
 	rmdir(directory);

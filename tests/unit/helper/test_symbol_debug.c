@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A separate file of symbols adds to what a file has, and takes nothing away, whatever it does to its
- * reader; and what is said of a reader that does not come to its end. This program is also such a
- * reader: what its copies are called they do, and else they are ebpf-symbols.
+ * A separate debug file adds symbols and removes none, whatever happens to the helper that reads
+ * it; and the messages about a helper that fails. This program is also that helper: copies of it do
+ * what their name says, or run ebpf-symbols.
  */
 #include "tests/unit/testing.h"
+
+#include "tests/unit/fake/helper.h"
 
 #include "plugin/helper/symbol.h"
 #include "plugin/helper/symbol_message.h"
@@ -15,16 +17,16 @@
 #include <signal.h>
 
 static struct file_reader files;
-static uint64_t shown_offset; /* of `shown`, in the programs */
+static uint64_t shown_offset; /* of `shown`, in each of the programs */
 
-/* --- the reader --- */
+/* --- the helper --- */
 
-static const struct reader {
+static const struct played_helper {
 	const char *name;
-	int signal; /* that it is ended by; 0: it ends without an answer */
+	int signal; /* that ends it; 0: it exits without a reply */
 	const char *want;
 	bool may_pass;
-} readers[] = {
+} played_helpers[] = {
 	{ "crashes", SIGSEGV, "was ended by signal 11 (Segmentation fault): the file is broken",
 	  false },
 	{ "gives-up", 0, "does not answer as it should: the file is broken", false },
@@ -37,17 +39,17 @@ static const struct reader {
 static int read_as(char *path)
 {
 	char *name = strrchr(path, '/') + 1;
-	const struct reader *reader = NULL;
+	const struct played_helper *played_helper = NULL;
 	bool always = strncmp(name, "always-", 7) == 0;
 
-	for (size_t i = 0; i < COUNT_OF(readers); i++)
-		if (strcmp(readers[i].name, name + 7 * always) == 0)
-			reader = &readers[i];
-	if (reader && (always || fcntl(SYMBOL_FD_DEBUG, F_GETFD) >= 0)) {
-		if (!reader->signal)
+	for (size_t i = 0; i < COUNT_OF(played_helpers); i++)
+		if (strcmp(played_helpers[i].name, name + 7 * always) == 0)
+			played_helper = &played_helpers[i];
+	if (played_helper && (always || fcntl(SYMBOL_FD_DEBUG, F_GETFD) >= 0)) {
+		if (!played_helper->signal)
 			return EXIT_FAILURE;
-		signal(reader->signal, SIG_DFL); /* sanitizers have handlers */
-		raise(reader->signal);
+		signal(played_helper->signal, SIG_DFL); /* sanitizers have handlers */
+		raise(played_helper->signal);
 	}
 	strcpy(name, "reader");
 	execl(path, "ebpf-symbols", NULL);
@@ -61,12 +63,12 @@ static const struct symbol_wanted wanted[] = {
 	{ .name = "hidden" },
 };
 
-static int find(const char *reader, struct symbol_found *found, struct error *error)
+static int find(const char *played_helper, struct symbol_found *found, struct error *error)
 {
 	struct symbol_file file;
 	int status;
 
-	files.symbols = scratch_path(reader);
+	set_symbol_helper(&files, scratch_path(played_helper));
 	if (symbol_open(&files, scratch_path("stripped"), 0, &file, error) != 0)
 		abort();
 	status = symbol_find(&files, &file, wanted, COUNT_OF(wanted), found, error);
@@ -74,12 +76,12 @@ static int find(const char *reader, struct symbol_found *found, struct error *er
 	return status;
 }
 
-/* What the file itself has is found in any case. */
-static void check(const char *reader, int hidden_status, const char *why, const char *note)
+/* Symbols of the file itself are found in any case. */
+static void check(const char *played_helper, int hidden_status, const char *why, const char *note)
 {
 	struct symbol_found found[COUNT_OF(wanted)];
 	struct error error = { "" };
-	int status = find(reader, found, &error);
+	int status = find(played_helper, found, &error);
 
 	CHECK_INT(status, 0);
 	if (status) {
@@ -120,24 +122,26 @@ static void test_useless(const char *build_id)
 	}
 }
 
-static void test_readers(void)
+static void test_helpers(void)
 {
 	char always[64];
 
-	for (size_t i = 0; i < COUNT_OF(readers); i++) {
-		const struct reader *reader = &readers[i];
+	for (size_t i = 0; i < COUNT_OF(played_helpers); i++) {
+		const struct played_helper *played_helper = &played_helpers[i];
 		struct symbol_found found[COUNT_OF(wanted)];
 		struct error error = { "" };
 
-		CASE("a reader that %s", reader->name);
-		snprintf(always, sizeof(always), "always-%s", reader->name);
-		CHECK_INT(find(always, found, &error), reader->may_pass ? -EAGAIN : -EBADMSG);
-		CHECK_HAS(error.text, reader->want);
-		CASE("a reader that %s with the separate file", reader->name);
-		if (reader->may_pass)
-			check(reader->name, -EAGAIN, reader->want, "");
+		CASE("a helper that %s", played_helper->name);
+		snprintf(always, sizeof(always), "always-%s", played_helper->name);
+		CHECK_INT(find(always, found, &error),
+			  played_helper->may_pass ? -EAGAIN : -EBADMSG);
+		CHECK_HAS(error.text, played_helper->want);
+		CASE("a helper that %s with the separate file", played_helper->name);
+		if (played_helper->may_pass)
+			check(played_helper->name, -EAGAIN, played_helper->want, "");
 		else
-			check(reader->name, -ESRCH, "it has no function", reader->want);
+			check(played_helper->name, -ESRCH, "it has no function",
+			      played_helper->want);
 	}
 }
 
@@ -161,7 +165,7 @@ static void learn_offset(void)
 			shown_offset = named_offset("moved", symbols[i].address);
 }
 
-static void make_readers(void)
+static void make_helpers(void)
 {
 	char command[512];
 
@@ -169,9 +173,10 @@ static void make_readers(void)
 		 testing_built("ebpf-symbols"));
 	if (!named_run(command))
 		abort();
-	for (size_t i = 0; i < COUNT_OF(readers); i++) {
+	for (size_t i = 0; i < COUNT_OF(played_helpers); i++) {
 		snprintf(command, sizeof(command), "cp /proc/%d/exe %s && ln %s always-%s",
-			 getpid(), readers[i].name, readers[i].name, readers[i].name);
+			 getpid(), played_helpers[i].name, played_helpers[i].name,
+			 played_helpers[i].name);
 		if (!named_run(command))
 			abort();
 	}
@@ -198,7 +203,7 @@ int main(int count, char **arguments)
 	}
 	named_build_id("moved", build_id);
 	learn_offset();
-	make_readers();
+	make_helpers();
 	file_reader_init(&files);
 	CASE("no separate file");
 	check("reader", -ESRCH, "it has no function of this name", "");
@@ -207,7 +212,7 @@ int main(int count, char **arguments)
 	separate_debug_put("symbols", build_id);
 	CASE("a separate file");
 	check("reader", 0, "", "");
-	test_readers();
+	test_helpers();
 	test_useless(build_id);
 	test_contradiction(build_id);
 	file_reader_done(&files);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What code of programs is called, by the program ebpf-symbols. Truth: nm(1) of the programs that the
- * test compiles.
+ * Names of code in programs, by ebpf-symbols; the truth is nm(1) of the programs that the test
+ * compiles.
  */
 #include "tests/unit/testing.h"
+
+#include "tests/unit/fake/helper.h"
 
 #include "plugin/helper/symbol_name.h"
 #include "plugin/helper/symbols/demangle.h"
@@ -16,7 +18,7 @@
 
 #define SYMBOLS_MAX 256
 
-/* With a mark at each place that is jumped to. */
+/* A landing pad at each destination of a jump. */
 #ifdef __x86_64__
 #define BRANCHES "-fPIE -pie -fcf-protection=full -Wl,-z,ibtplt"
 #else
@@ -38,7 +40,7 @@ static int name_of(const char *path, const uint64_t *offsets, size_t count,
 	return status;
 }
 
-/* The name at one offset of a program of the test's, until the next call. */
+/* The name at an offset of a program of the test, until the next call. */
 static const char *name_at(const char *program, uint64_t offset)
 {
 	static struct symbol_names names;
@@ -52,7 +54,7 @@ static const char *name_at(const char *program, uint64_t offset)
 	return names.name[0];
 }
 
-/* As it should be called: of what the test has given several names, or that of another language. */
+/* The expected name, for functions with several symbols and for those of other languages. */
 static const char *shown_name(const char *name)
 {
 	if (!strcmp(name, "__two_names"))
@@ -64,8 +66,8 @@ static const char *shown_name(const char *name)
 							     : name;
 }
 
-/* Each function of the program, at its begin, in its middle and at its end; all in one go. The symbols
- * are those of `truth`. */
+/* Checks each function of the program at its first byte, in its middle and at its last byte, in
+ * one request. The symbols are those of `truth`. */
 static void check_all(const char *program, const char *truth)
 {
 	struct named_symbol symbols[SYMBOLS_MAX];
@@ -92,7 +94,7 @@ static void check_all(const char *program, const char *truth)
 	symbol_names_done(&names);
 }
 
-/* The address of a function that has no size, which nm says without -S, too. */
+/* The address of a function without a size: nm lists it only without -S. */
 static uint64_t offset_of(const char *program, const char *function)
 {
 	char line[256], name[128];
@@ -121,7 +123,7 @@ static void test_tables(void)
 	}
 }
 
-/* What is exported alone has names, and no other function is taken for it. */
+/* Exported functions keep their names, and no other function gets one of these. */
 static void test_stripped(void)
 {
 	uint64_t shown, hidden;
@@ -138,8 +140,8 @@ static void test_stripped(void)
 
 #define INLINED_MAX 256
 
-/* What addr2line(1) says of each of these addresses, for pclose(): the address, then for each function,
- * the innermost first, its name and where in the source it is. */
+/* Runs addr2line(1) on these addresses; to be closed by pclose(). It prints the address, then
+ * for each function, the innermost first, its name and its position in the source. */
 static FILE *say_inlined(const char *program, uint64_t begin, size_t count)
 {
 	char list[INLINED_MAX * 20] = "";
@@ -152,7 +154,7 @@ static FILE *say_inlined(const char *program, uint64_t begin, size_t count)
 	return named_say("addr2line -a -i -f -e %s <addresses", program);
 }
 
-/* The functions of the next address, the outermost first; false: no more. */
+/* Reads the functions at the next address, the outermost first; false: there is none. */
 static bool read_inlined(FILE *said, char *functions, size_t size)
 {
 	char line[512], before[512];
@@ -177,7 +179,8 @@ static bool read_inlined(FILE *said, char *functions, size_t size)
 	return false;
 }
 
-/* Every byte of a function; the data is that of `truth`. Returns how many have inlined functions. */
+/* Checks every byte of a function; the debug data is that of `truth`. Returns how many bytes
+ * have inlined functions. */
 static size_t check_inlined(const char *program, const char *truth, const char *function)
 {
 	struct named_symbol symbols[SYMBOLS_MAX], *symbol = symbols;
@@ -208,7 +211,7 @@ static size_t check_inlined(const char *program, const char *truth, const char *
 	return inlined;
 }
 
-/* Whatever is in the place of DWARF, the names of functions are there. */
+/* With any damage to DWARF, functions still have their names. */
 static void test_broken_inlined(void)
 {
 	static const char *const sections[] = { ".debug_info", ".debug_abbrev", ".debug_rnglists" };
@@ -256,7 +259,7 @@ static void test_inlined(void)
 	test_broken_inlined();
 }
 
-/* Gives a stripped program what Fedora does, packed by this command. */
+/* Adds compressed symbols to a stripped program, as Fedora does. */
 static void make_mini(const char *symbols, const char *pack)
 {
 	char command[256];
@@ -275,7 +278,7 @@ static bool ends_with(const char *text, const char *end)
 	return length >= strlen(end) && !strcmp(text + length - strlen(end), end);
 }
 
-/* Entries of procedure linkage tables, by the labels that objdump(1) gives each. */
+/* Entries of procedure linkage tables, compared with the labels of objdump(1). */
 static void test_plt(void)
 {
 	static const char *const kinds[] = { "moved", "fixed", "now", "branches", "stripped" };
@@ -415,11 +418,11 @@ static void test_refused(void)
 	for (size_t i = 0; i < names.count; i++)
 		CHECK_INT(names.name[i] == NULL, 1);
 	symbol_names_done(&names);
-	CASE("nothing asked");
+	CASE("no offsets");
 	CHECK_INT(name_of(scratch_path("moved"), NULL, 0, &names, NULL, &error), 0);
 	CHECK_UINT(names.count, 0);
 	symbol_names_done(&names);
-	CASE("as much as can be asked at once, and more");
+	CASE("the maximum of one request, and more");
 	for (size_t i = 0; i < SYMBOL_OFFSETS_MAX; i++)
 		many[i] = shown + (SYMBOL_OFFSETS_MAX - i) % 5;
 	CHECK_INT(name_of(scratch_path("moved"), many, SYMBOL_OFFSETS_MAX, &names, NULL, &error),
@@ -489,7 +492,7 @@ int main(void)
 	}
 	snprintf(program, sizeof(program), "%s", testing_built("ebpf-symbols"));
 	file_reader_init(&files);
-	files.symbols = program;
+	set_symbol_helper(&files, program);
 	test_tables();
 	test_stripped();
 	test_plt();

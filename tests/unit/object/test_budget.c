@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What objects will take of memory, by what they declare, and the ceiling of all of them.
+ * Memory of objects, as their maps declare it, and the limit for all objects.
  */
 #include "tests/unit/testing.h"
 
@@ -63,8 +63,8 @@ static void test_maps(void)
 	object_done(&object);
 }
 
-/* What it shares is another object's. */
-static void test_shared(void)
+/* A shared map is counted for its owner only. */
+static void test_common_maps(void)
 {
 	struct demand own = { 0 }, borrowed = { 0 };
 	struct error error = { "" };
@@ -75,7 +75,8 @@ static void test_shared(void)
 	demand_add_maps(&own, &object, false);
 	demand_add_maps(&borrowed, &object, true);
 	/* service_moves, walks, walk_visitors, service_cpus, cpu_idles, service_requests,
-	 * service_samples, service_responses, served_pids, servings, service_groups, service_names */
+	 * service_samples, service_responses, served_pids, servings, service_groups,
+	 * service_names */
 	CHECK_UINT(own.bytes - borrowed.bytes, 8 + 8 + 16 * (64 + 8 + 8) + 2 * 16 + 16 + 2 * 264 +
 						       2 * 184 + 456 + 16384 + 8192 * 216 +
 						       4096 * 216 + 200);
@@ -119,7 +120,7 @@ int main(void)
 {
 	test_sizes();
 	test_maps();
-	test_shared();
+	test_common_maps();
 	test_ceiling();
 	return testing_end();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why something failed, as libbpf and the kernel tell it, and what is said to help. libbpf's words
- * are spoken here, through the print function that it would call.
+ * The reasons for failures, as libbpf and the kernel report them, and the remedies in messages. The
+ * test passes libbpf's messages to the print function that libbpf would call.
  */
 #include "tests/unit/testing.h"
 
@@ -190,7 +190,7 @@ static void test_rights(void)
 	CHECK_INT(keep_rights(0), 1);
 	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -EPERM), RIGHTS);
 	CHECK_HAS(text_of(DIAGNOSIS_ATTACH, "tp/x/y", -EACCES), RIGHTS);
-	CASE("no right to look into modules");
+	CASE("no right to read modules");
 	say(LIBBPF_WARN, "libbpf: failed to iterate BTF objects: -1\n");
 	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -EPERM),
 		  "; the running kernel lacks this hook, or a ");

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that are no BPF objects, or broken ones: one clear error each, and no crash. Nothing is
+ * Files that are no BPF objects, or damaged ones: one clear error each, and no crash. Nothing is
  * loaded.
  */
 #include "tests/unit/testing.h"
+
+#include "tests/unit/fake/helper.h"
+#include "tests/unit/fake/string_list.h"
 
 #include "plugin/daemon/dispatch.h"
 #include "plugin/object/object.h"
@@ -47,7 +50,7 @@ static struct bytes read_object(const char *name)
 	return bytes;
 }
 
-/* Writes a file into the directory; returns its path, until the next call. */
+/* Writes a file into the directory; the path is valid until the next call. */
 static const char *write_file(const char *name, const void *data, size_t size)
 {
 	static char path[256];
@@ -87,7 +90,7 @@ static int count_lines(enum libbpf_print_level level, const char *format, va_lis
 
 static struct file_reader files;
 
-/* Opening fails with this status, and with one line that has the name, the path and all that. */
+/* Opening fails with this status and one line that has the name, the path and the reason. */
 static void check_refused(const char *path, int status, const char *want)
 {
 	struct error error = { "" };
@@ -135,7 +138,7 @@ static void test_no_objects(const struct bytes *sample)
 		      -LIBBPF_ERRNO__FORMAT, "it has to be made by");
 }
 
-/* Compiled without -g, or stripped of all. */
+/* Compiled without -g, or stripped of all sections. */
 static void test_no_btf(const struct bytes *sample)
 {
 	unsigned char *name = memmem(sample->data, sample->size, ".BTF\0", 5);
@@ -150,7 +153,7 @@ static void test_no_btf(const struct bytes *sample)
 	name[1] = more[1] = 'B';
 }
 
-/* The bytes of a header, changed. */
+/* A header with some bytes changed. */
 static void test_other_machine(const struct bytes *sample)
 {
 	static const struct {
@@ -177,7 +180,7 @@ static void test_other_machine(const struct bytes *sample)
 	}
 }
 
-/* What opens all the same is as a whole object is; no length crashes. */
+/* A truncated object that opens must be as usable as a whole one; no length may crash. */
 static void test_truncated(const struct bytes *sample)
 {
 	for (size_t size = 0; size < sample->size; size += size < 256 ? 7 : 251) {
@@ -192,11 +195,10 @@ static void test_truncated(const struct bytes *sample)
 	}
 }
 
-/* All that the engine reads from BTF before load. */
+/* Reads from BTF all that the engine reads before it loads an object. */
 static void use(struct object *object)
 {
-	char *name = (char[]){ "optional" };
-	struct strings options = { .item = &name, .count = 1 };
+	const struct strings options = STRINGS("optional");
 	struct error error = { "" };
 	const char *has[VARIANT_OPTIONS_MAX];
 	struct bpf_map *map;
@@ -221,7 +223,7 @@ static void use(struct object *object)
 
 enum field { NAME, TYPE, MEMBER, VAR_OFFSET, VAR_SIZE, VAR_TYPE };
 
-/* Where a field of a type lies. */
+/* The location of a field of a type. */
 static uint32_t *field_of(const struct btf_type *type, enum field field)
 {
 	switch (field) {
@@ -240,8 +242,8 @@ static uint32_t *field_of(const struct btf_type *type, enum field field)
 	}
 }
 
-/* Types of one kind with a field that points to nowhere. The object is opened
- * first, as libbpf looks at some itself. */
+/* Types of one kind with a field that refers to nothing. The object is opened before the change,
+ * as libbpf itself checks some fields. */
 static void test_broken_btf(const char *path)
 {
 	static const struct {
@@ -289,7 +291,7 @@ static void test_broken_btf(const char *path)
 	}
 }
 
-/* libbpf's print function is as it was. */
+/* libbpf's print function is restored. */
 static void test_print_restored(const char *path)
 {
 	struct error error = { "" };
@@ -301,7 +303,7 @@ static void test_print_restored(const char *path)
 	CHECK_INT(libbpf_set_print(count_lines) == count_lines, 1);
 }
 
-/* Bytes instead of a file: needed for as long as the call lasts, wherever they lie. */
+/* Bytes in place of a file: at any alignment, and needed only during the call. */
 static void test_bytes(const struct bytes *sample)
 {
 	char *copy = malloc(sample->size + 1);
@@ -322,7 +324,7 @@ static void test_bytes(const struct bytes *sample)
 	CHECK_INT(object.bpf == NULL, 1);
 }
 
-/* What the kernel has taken over as constant is no longer written. */
+/* A constant is not written once the kernel has it. */
 static void test_constant(const char *path)
 {
 	struct error error = { "" };
@@ -343,8 +345,8 @@ static void test_constant(const char *path)
 	object_done(&object);
 }
 
-/* One that does not answer takes its time once, and no other one with it. */
-static void test_no_answer(const char *path)
+/* A file that times out does so once, and delays no other file. */
+static void test_no_reply(const char *path)
 {
 	struct object object;
 	struct error error;
@@ -353,8 +355,8 @@ static void test_no_answer(const char *path)
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
 		abort();
 	file_reader_done(&files);
-	files.worker_fd = ends[0];
-	CASE("does not answer");
+	set_helper_socket(&files, ends[0]);
+	CASE("a helper that times out");
 	CHECK_INT(object_open(&object, "/no/answer.bpf.o", &files, &error), -ETIMEDOUT);
 	CHECK_INT(object_open(&object, "/no/answer.bpf.o", &files, &error), -ETIMEDOUT);
 	CASE("another, while that one is waited for");
@@ -382,7 +384,7 @@ int main(void)
 	test_bytes(&sample);
 	test_print_restored(path);
 	test_constant(path);
-	test_no_answer(path);
+	test_no_reply(path);
 	test_broken_btf(path);
 	free(sample.data);
 	remove_directory();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a Parameter sets in tests/bpf/parameters.bpf.o, and what is said of one that cannot be set.
- * Nothing is loaded.
+ * Parameters of tests/bpf/parameters.bpf.o, and the errors for those that cannot be set. Nothing is
+ * loaded.
  */
 #include "tests/unit/testing.h"
 
@@ -14,7 +14,7 @@
 
 static struct file_reader files;
 
-/* Messages say why a value is wrong; without one the variable of this size has the bits. */
+/* A message is the reason why a value is refused; without one, the variable has the bits. */
 static const struct plan {
 	const char *name, *value;
 	size_t size;
@@ -123,7 +123,7 @@ static void test_without(void)
 int main(void)
 {
 	file_reader_init(&files);
-	message_to(daemon_take);
+	message_to(daemon_record);
 	for (size_t i = 0; i < COUNT_OF(PLANS); i++)
 		test_plan(&PLANS[i]);
 	test_without();

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* Opens the object with a text in it replaced by one as long; "" replaces nothing. */
+/* Opens the object with a text replaced by another one of its length; "" replaces nothing. */
 static void open_with(struct object *object, const char *text, const char *by)
 {
 	FILE *file = fopen(testing_built("tests/bpf/sampler.bpf.o"), "r");

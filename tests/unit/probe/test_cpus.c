@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every probe on machines of few and of many possible CPUs, with no option and with all: it opens, its
- * memory is within MaxMemory, and its tables have rows of each CPU only where that is meant. Nothing is
- * loaded.
+ * Every probe on machines of few and of many possible CPUs, without options and with all: it opens,
+ * needs no more than MaxMemory, and has rows by CPU only in the tables that are meant to. Nothing
+ * is loaded.
  */
 #include "tests/unit/testing.h"
 
@@ -25,7 +25,7 @@ static struct config config;
 static struct file_reader files;
 static struct services services;
 static struct probe probe;
-static uint64_t memory; /* of the probe, in the set of hooks where it takes most */
+static uint64_t memory; /* of the probe, in the hook set that needs most */
 
 int __wrap_libbpf_num_possible_cpus(void);
 int __wrap_libbpf_num_possible_cpus(void)
@@ -40,7 +40,7 @@ int __wrap_bpf_map__reuse_fd(__attribute__((unused)) struct bpf_map *map,
 	return 0;
 }
 
-/* With their options, and of these tables alone. */
+/* Tables of the probes with all options that have rows by CPU. */
 static bool is_by_cpu(const char *table)
 {
 	static const char *const by_cpu[] = { "hardirqs", "sched_cpus", "softirqs",
@@ -52,7 +52,7 @@ static bool is_by_cpu(const char *table)
 	return false;
 }
 
-/* Names that all have series: those that an array, or the CPUs, can have. */
+/* If the names that an array or the CPUs can have are limited, all of them have series. */
 static uint32_t names_wanted(const struct table *table)
 {
 	uint32_t all = !strcmp(table->name, "frequencies") ? (uint32_t)cpus
@@ -63,7 +63,7 @@ static uint32_t names_wanted(const struct table *table)
 	return all > CONFIG_NAMES ? all : CONFIG_NAMES;
 }
 
-/* What is kept of rows that are not by CPU is as much as on a machine of one. */
+/* Tables without rows by CPU need as much memory as on a machine with one CPU. */
 static void check_table(const struct table *table, const char *of)
 {
 	struct table of_one = *table;
@@ -76,7 +76,7 @@ static void check_table(const struct table *table, const char *of)
 	CHECK_UINT(table->keys.shown_max, names_wanted(table));
 }
 
-/* All is sized where the kernel would be asked to load it. */
+/* Replaces the load: sizes are final there, and nothing is loaded. */
 int __wrap_object_load(struct object *object, struct error *error);
 int __wrap_object_load(__attribute__((unused)) struct object *object, struct error *error)
 {
@@ -104,7 +104,7 @@ static void write_options(FILE *text, const char *path)
 	object_done(&object);
 }
 
-/* Of the probe with this object, NULL: of none. */
+/* With a block of the probe that has this object, or without one for NULL. */
 static void read_config(const char *path, bool all)
 {
 	char *text;
@@ -130,7 +130,7 @@ static void read_config(const char *path, bool all)
 	free(text);
 }
 
-/* Sized, too. */
+/* Opens and sizes the engine's own object. */
 static void services_size(void)
 {
 	struct error error = { "" };
@@ -158,7 +158,7 @@ static void services_forget(void)
 	object_done(&services.object);
 }
 
-/* Its memory, which nothing has any more. */
+/* Opens a probe and closes it; returns its memory. */
 static uint64_t try_probe(const char *path, bool all)
 {
 	struct error error = { "" };
@@ -193,7 +193,7 @@ int main(void)
 		printf("there is no " TYPES_DB "\n");
 		return TESTING_SKIPPED;
 	}
-	message_to(daemon_take);
+	message_to(daemon_record);
 	file_reader_init(&files);
 	CASE("objects");
 	CHECK_INT(glob(testing_built("bpf/*.bpf.o"), 0, NULL, &objects), 0);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which probes MaxOverhead switches off, when, for how long, and what is said of it: over a clock and
- * costs that the test plays.
+ * Which probes MaxOverhead turns off, when and for how long, and the messages about it; the clock
+ * and the costs are played.
  */
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/daemon.h"
+#include "tests/unit/fake/probe.h"
+#include "tests/unit/fake/run_counter.h"
 
 #include "plugin/daemon/self.h"
 #include "plugin/probe/overhead.h"
@@ -23,12 +25,12 @@
 static const char *const names[PROBES] = { "one", "two", "three" };
 static struct probe_config blocks[PROBES];
 static struct probe probes[PROBES];
-static double costs[PROBES]; /* percent, while it is attached */
+static double costs[PROBES]; /* in percent, while it is attached */
 static bool is_off[PROBES];
 static struct hot_program programs[PROBES];
 static unsigned resumed[PROBES], samples[PROBES];
-static int failure; /* of what is attached again */
-/* Those of the first probe, where it has any. */
+static int failure; /* of attaching again */
+/* Function blocks of the first probe, if it has any. */
 static struct function_config function_blocks[FUNCTIONS] = {
 	{ .name = "hot", .max_overhead = 5 },
 	{ .name = "other" },
@@ -37,6 +39,7 @@ static struct function_config function_blocks[FUNCTIONS] = {
 static struct functions functions = { .blocks = function_blocks,
 				      .count = FUNCTIONS,
 				      .run_map = -1 };
+static struct functions *first_functions; /* of the first probe, from the next begin() on */
 static double function_costs[FUNCTIONS];
 static bool function_is_off[FUNCTIONS];
 static struct overhead overhead;
@@ -66,11 +69,13 @@ static bool played_since(struct cost_mark *mark, const struct probe *probe, int 
 	return !isnan(costs[i]);
 }
 
-/* Runs take less than was thought. */
+/* Measures that runs take less time than assumed. */
 static void played_sample(struct probe *probe)
 {
+	struct hot_program *program = &programs[probe - probes];
+
 	samples[probe - probes]++;
-	programs[probe - probes].body_ns = 0;
+	set_program_costs(program, program->hook_ns, 0);
 }
 
 static void played_pause(struct probe *probe, int function)
@@ -95,7 +100,7 @@ static int played_resume(struct probe *probe, int function, struct error *error)
 	return 0;
 }
 
-/* All of them off by default, and attached just now; own: limits of the Probe blocks. */
+/* All probes are off by default and were attached just now; own: limits of their Probe blocks. */
 static void begin(double percent, const double own[PROBES])
 {
 	overhead_done(&overhead);
@@ -104,16 +109,15 @@ static void begin(double percent, const double own[PROBES])
 	failure = 0;
 	for (size_t i = 0; i < PROBES; i++) {
 		blocks[i].max_overhead = own[i];
-		probes[i].block = &blocks[i];
-		probes[i].interval_s = INTERVAL_S;
-		probes[i].is_off_by_default = true;
-		probes[i].object.bpf = (void *)probes; /* is open */
-		snprintf(probes[i].name, sizeof(probes[i].name), "%s", names[i]);
+		probe_of(&probes[i], names[i], INTERVAL_S, &blocks[i]);
+		probe_set_off_by_default(&probes[i], true);
+		probe_object(&probes[i], (void *)probes); /* not NULL; never used */
+		probe_functions(&probes[i], i == 0 ? first_functions : NULL);
 		costs[i] = 0;
 		is_off[i] = false;
 		resumed[i] = samples[i] = 0;
-		programs[i] = (struct hot_program){ .number = 0 };
-		probes[i].hot = (struct hot){ .programs = &programs[i], .count = 1, .map = -1 };
+		programs[i] = program_of(0, 0, 0, 0);
+		probe_programs(&probes[i], &programs[i], 1);
 	}
 	CHECK_INT(overhead_open(&overhead, probes, PROBES, percent, self_notify, now_ns), 0);
 	overhead.since = played_since;
@@ -137,11 +141,11 @@ static void check_off(bool one, bool two, bool three)
 
 static const double none[PROBES] = { 0 };
 
-static void begin_with_functions(double hot, double other, double cool)
+static void begin_with_functions(double busy, double other, double cool)
 {
-	probes[0].functions = &functions;
+	first_functions = &functions;
 	begin(1, none);
-	function_costs[0] = hot;
+	function_costs[0] = busy;
 	function_costs[1] = other;
 	function_costs[2] = cool;
 	memset(function_is_off, 0, sizeof(function_is_off));
@@ -154,8 +158,9 @@ static void test_which(void)
 	CASE("those that are open, off by default or with a limit");
 	begin(1, own);
 	overhead_done(&overhead);
-	probes[0].is_off_by_default = probes[1].is_off_by_default = false;
-	probes[2].object.bpf = NULL;
+	probe_set_off_by_default(&probes[0], false);
+	probe_set_off_by_default(&probes[1], false);
+	probe_object(&probes[2], NULL);
 	CHECK_INT(overhead_open(&overhead, probes, PROBES, 1, self_notify, now_ns), 0);
 	CHECK_UINT(overhead.count, 1);
 	CHECK_INT(overhead.item[0].probe == &probes[1], true);
@@ -196,38 +201,38 @@ static void test_trial(void)
 	pass(30 * S);
 	check_off(false, true, false);
 	CHECK_HAS(daemon_message(0), "more than MaxOverhead 30 in its Probe block; raise that, or");
-	CASE("not known is not dear");
+	CASE("an unknown cost is not too high");
 	begin(1, none);
 	costs[0] = NAN;
 	pass(MINUTE);
-	programs[0] = (struct hot_program){ .number = -1, .hook_ns = 1, .rate = HOT_UNKNOWN };
+	programs[0] = program_of(0, NO_COUNTER, 1, 0);
 	costs[0] = 0;
 	pass(MINUTE);
 	check_off(false, false, false);
 }
 
-/* Before one goes, it is looked how long its runs take. */
+/* Before a probe is turned off, the time of its runs is measured. */
 static void test_sample(void)
 {
 	CASE("nothing is sampled while all is well");
 	begin(1, none);
 	pass(MINUTE);
 	CHECK_UINT(samples[0], 0);
-	CASE("runs that take less than was thought");
-	programs[0].body_ns = NS_PER_S / 1000;
+	CASE("runs that take less than assumed");
+	set_program_costs(&programs[0], 0, NS_PER_S / 1000);
 	pass(INTERVAL_S * S);
 	CHECK_UINT(samples[0], 1);
 	check_off(false, false, false);
 	CHECK_UINT(daemon_messages(), 0);
-	CASE("once a reading at most");
-	programs[0].hook_ns = NS_PER_S / 1000;
+	CASE("at most once a reading");
+	set_program_costs(&programs[0], NS_PER_S / 1000, 0);
 	pass(INTERVAL_S * S);
 	CHECK_UINT(samples[0], 2);
 	CHECK_UINT(samples[1] + samples[2], 0);
 	check_off(true, false, false);
 }
 
-/* The mean of three readings. */
+/* The mean over three readings counts. */
 static void test_readings(void)
 {
 	CASE("a peak of one reading");
@@ -238,13 +243,13 @@ static void test_readings(void)
 	costs[0] = 0;
 	pass(10 * MINUTE);
 	check_off(false, false, false);
-	CASE("a little too dear, in the third reading");
+	CASE("slightly above the limit: off at the third reading");
 	costs[0] = 1.1;
 	pass(2 * INTERVAL_S * S);
 	check_off(false, false, false);
 	pass(INTERVAL_S * S);
 	check_off(true, false, false);
-	CASE("too dear by far, in the first");
+	CASE("far above the limit: off at the first");
 	begin(1, none);
 	pass(5 * S);
 	costs[0] = 20;
@@ -254,7 +259,7 @@ static void test_readings(void)
 
 static void test_together(void)
 {
-	CASE("the dearest goes, and that is enough");
+	CASE("only the most expensive one is turned off");
 	begin(1, none);
 	costs[0] = 0.4;
 	costs[1] = 0.9;
@@ -263,7 +268,7 @@ static void test_together(void)
 	check_off(false, true, false);
 	CHECK_HAS(daemon_message(0), "it costs 0.9 % of the CPUs, and all probes that are off by "
 				     "default 1.8 %, more than MaxOverhead 1;");
-	CASE("what is tried goes before what is on");
+	CASE("a probe on trial is turned off before others");
 	costs[1] = 0.3;
 	pass(2 * MINUTE);
 	check_off(false, true, false);
@@ -288,7 +293,7 @@ static void test_together(void)
 	CHECK_UINT(daemon_notifications(), 2);
 }
 
-/* When the first one was attached again. */
+/* The time at which the first probe is attached again. */
 static uint64_t next_try_ns(void)
 {
 	unsigned before = resumed[0];
@@ -327,13 +332,13 @@ static void test_back_off(void)
 				  "probe one is on again: it costs 0.5 % of the CPUs"),
 		  true);
 	CASE("half as long for each such time that it lasted");
-	pass(100 * MINUTE); /* an hour, and half an hour */
+	pass(100 * MINUTE); /* an hour, then half an hour */
 	costs[0] = 5;
 	pass(INTERVAL_S * S);
 	CHECK_REAL((double)next_try_ns() / (double)S, 15 * 60, INTERVAL_S + 3);
 	CASE("never less than three intervals");
 	begin(1, none);
-	probes[0].interval_s = 100;
+	probe_set_interval(&probes[0], 100);
 	costs[0] = 5;
 	pass(2 * S);
 	CHECK_HAS(daemon_message(0), "probe one is off for 5 minutes: ");
@@ -359,7 +364,7 @@ static void test_failure(void)
 	CHECK_UINT(daemon_notifications(), 2);
 }
 
-/* Limits of Function blocks; the last test, as the probe keeps its functions. */
+/* Limits of Function blocks; the last test, as the probe's functions stay. */
 static void test_functions(void)
 {
 	CASE("functions with a limit, before their probe");
@@ -372,7 +377,7 @@ static void test_functions(void)
 	check_off(false, false, false);
 	CHECK_INT(function_is_off[0] || function_is_off[2], false);
 	CHECK_UINT(daemon_messages(), 0);
-	CASE("one that is too hot goes alone");
+	CASE("only the function above its limit is turned off");
 	function_costs[0] = 20;
 	pass(INTERVAL_S * S);
 	check_off(false, false, false);
@@ -396,7 +401,7 @@ static void test_functions(void)
 	CHECK_TEXT(daemon_message(2),
 		   "function hot of the probe one is on again: it costs 1 % of the CPUs");
 	check_off(false, false, false);
-	CASE("one without a limit takes the probe along, in which the others wait");
+	CASE("one without a limit turns off the whole probe");
 	function_costs[0] = 20;
 	pass(INTERVAL_S * S);
 	CHECK_INT(function_is_off[0], true);
@@ -411,7 +416,7 @@ static void test_functions(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_record);
 	test_which();
 	test_trial();
 	test_sample();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A real object in the real kernel: tests/bpf/sample.bpf.c counts the values that we hand to it,
- * on all CPUs at once, and what is dispatched is compared with those values. Its object is an
- * administrator's, named by the option Object. Needs the right to load BPF programs.
+ * A real object in the real kernel: tests/bpf/sample.bpf.c counts values that the test passes to it
+ * on all CPUs at once, and what is dispatched must match them. The option Object names its file.
+ * Needs the right to load BPF programs.
  */
 #include "tests/unit/fake/sample.h"
 
@@ -32,7 +32,7 @@ static double elapsed_s(void)
 	return (double)probe.tables[0].elapsed_ns / 1e9;
 }
 
-/* Hands an event to a program of the probe. */
+/* Runs a program of the probe with a value. */
 static void count_value(const char *program, uint64_t value)
 {
 	uint64_t arguments[] = { SAMPLE_EVENT, value };
@@ -45,7 +45,7 @@ static void count_value(const char *program, uint64_t value)
 	}
 }
 
-static void *count_share(void *first)
+static void *count_part(void *first)
 {
 	cpu_set_t cpu;
 
@@ -60,22 +60,22 @@ static void *count_share(void *first)
 	return NULL;
 }
 
-/* All values, from several CPUs at once. */
+/* Passes all values, from several CPUs at once. */
 static void count_values(void)
 {
 	pthread_t threads[THREADS];
 
 	for (size_t i = 0; i < THREADS; i++)
-		if (pthread_create(&threads[i], NULL, count_share, &values[i]) != 0)
+		if (pthread_create(&threads[i], NULL, count_part, &values[i]) != 0)
 			abort();
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 }
 
-/* Tiers that the kernel refuses, at load and at attach, cost a message each. */
-static void test_tiers(void)
+/* Hook sets that the kernel refuses, at load and at attach, cost one message each. */
+static void test_hook_sets(void)
 {
-	CASE("tiers");
+	CASE("hook sets");
 	CHECK_UINT(probe.object.tier, 3);
 	CHECK_UINT(daemon_messages(), 2);
 	CHECK_INT(daemon_severity(0), LOG_NOTICE);
@@ -93,13 +93,14 @@ static void *read_in_thread(void *unused)
 	return unused;
 }
 
-/* A reading begins when no other one holds the services: what it waited is no time of its own. */
-static void test_waiting(void)
+/* A reading starts when no other one has the lock of the services; the wait is not part of its
+ * time. */
+static void test_unassigned(void)
 {
 	uint64_t freed_ns;
 	pthread_t thread;
 
-	CASE("another reading goes on");
+	CASE("another reading is in progress");
 	pthread_mutex_lock(&services.lock);
 	if (pthread_create(&thread, NULL, read_in_thread, NULL) != 0)
 		abort();
@@ -110,7 +111,7 @@ static void test_waiting(void)
 	CHECK_INT(probe.tables[0].read_ns > freed_ns, 1);
 }
 
-/* What the engine tells every object. */
+/* Variables that the engine sets in every object. */
 static void test_variables(void)
 {
 	CASE("variables");
@@ -121,14 +122,14 @@ static void test_variables(void)
 	CHECK_REAL(daemon_gauge("sample/gauge-known_page"), sysconf(_SC_PAGESIZE), 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_cpus"), libbpf_num_possible_cpus(), 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_online"), sysconf(_SC_NPROCESSORS_ONLN), 0);
-	/* Twice a tick of a kernel of 1000 Hz, or of one that has stopped its ticks. */
+	/* Two ticks of a kernel with 1000 Hz, or of one that has stopped its ticks. */
 	CHECK_REAL(daemon_gauge("sample/gauge-known_tick"), 1001e6, 999e6);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_slots_max"), services.lifecycle.row_count, 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_shards"),
 		   rows_shards(libbpf_num_possible_cpus()), 0);
 }
 
-/* The first reading has counters, but nothing that needs a difference in time. */
+/* The first reading has counters, but no values that need a difference in time. */
 static void test_first_reading(void)
 {
 	CASE("first reading");
@@ -184,7 +185,7 @@ static void check_percentiles(void)
 	CHECK_REAL(daemon_gauge("sample/response_time-average"), mean, mean / 32);
 }
 
-/* Rates of values from one power of two to the next. */
+/* Rates of the values between two powers of two. */
 static void check_buckets(void)
 {
 	uint64_t lower = 0;
@@ -216,7 +217,7 @@ static void test_counting(void)
 	check_percentiles();
 }
 
-/* Squares that no 64 bits hold. */
+/* Squares that exceed 64 bits. */
 static void test_large(void)
 {
 	CASE("moments of large values");
@@ -241,7 +242,7 @@ static void test_few(void)
 	CHECK_REAL(daemon_gauge("sample/gauge-amount"), 0, 0);
 	CHECK_REAL(daemon_gauge("sample/latency-size-samples"), 0, 0);
 	CHECK_REAL(daemon_gauge("sample/response_time-percentile-99"), NAN, 0);
-	CASE("asked for at once after another");
+	CASE("immediately after another one");
 	count_value("sample_add", 10);
 	read_probe();
 	count_value("sample_add", 10);
@@ -257,7 +258,7 @@ static void test_few(void)
 	CHECK_UINT(*probe.refused, 3);
 }
 
-/* The walk of a reading finds what the reading before has written. */
+/* The iterator of a reading finds what the previous reading has written into rows. */
 static void test_tail(void)
 {
 	long double exact;
@@ -294,7 +295,7 @@ static unsigned long long start_ticks(void)
 	return ticks;
 }
 
-/* By service and by process: renames of this process, which make it one of the service's. */
+/* By service and by process: this process renames itself, so that it belongs to the service. */
 static void test_services(void)
 {
 	char before[16], name[128];
@@ -316,15 +317,15 @@ static void test_services(void)
 	read_probe();
 	CHECK_REAL(daemon_gauge(name), RENAMES + 1, 0);
 	prctl(PR_SET_NAME, before);
-	usleep(50000); /* more of its events might come until then */
-	read_probe();  /* the last that it did */
+	usleep(50000); /* its last events may arrive until then */
+	read_probe();  /* its last values */
 	read_probe();
 	read_probe();
 	CHECK_REAL(daemon_gauge(name), DAEMON_NONE, 0);
 	CHECK_REAL(daemon_gauge("renamed/derive-renames"), RENAMES + 1, 0);
 }
 
-/* Programs are freed a moment after the last descriptor. */
+/* Programs are freed shortly after their last descriptor is closed. */
 static bool ends(uint32_t id)
 {
 	for (int i = 0; i < 200; i++) {
@@ -363,7 +364,7 @@ static void test_nothing_left(void)
 		CHECK_INT(ends(ids[i]), true);
 }
 
-/* What is mapped keeps a map in the kernel. */
+/* A mapping keeps its map in the kernel. */
 static void check_no_mapping(void)
 {
 	FILE *file = fopen("/proc/self/maps", "r");
@@ -393,14 +394,14 @@ int main(void)
 		printf("%s\n", error.text);
 		return testing_end();
 	}
-	test_tiers();
+	test_hook_sets();
 	test_variables();
 	test_first_reading();
 	test_counting();
 	test_large();
 	test_few();
 	test_tail();
-	test_waiting();
+	test_unassigned();
 	test_services();
 	test_nothing_left();
 	services_done(&services);

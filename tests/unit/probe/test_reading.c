@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Readings of two probes in two threads: neither waits for the other, whatever that one waits for.
- * The kernel and collectd are played by hand, and stop where the test says so.
+ * Readings of two probes in two threads: neither delays the other, whatever that one waits for. The
+ * kernel and collectd are played, and block where the test says so.
  */
-#include "tests/unit/fake/roster.h"
+#include "tests/unit/fake/services.h"
 
 #include "tests/unit/fake/daemon.h"
+#include "tests/unit/fake/probe.h"
 #include "tests/unit/fake/row.h"
+#include "tests/unit/fake/walks.h"
 
 #include "plugin/daemon/publication.h"
 #include "plugin/probe/probe.h"
@@ -16,7 +18,7 @@
 #include <semaphore.h>
 #include <time.h>
 
-#define WAIT_S 60 /* longer than any machine takes; only what fails waits for so long */
+#define WAIT_S 60 /* longer than any machine needs; only a failure waits that long */
 #define READINGS 20
 
 struct pair {
@@ -26,7 +28,7 @@ struct pair {
 };
 
 static sem_t arrived, go_on;
-static const char *stop_at; /* where the slow probe stops */
+static const char *stop_at; /* where the slow probe blocks */
 
 static bool wait_for(sem_t *sem)
 {
@@ -47,7 +49,7 @@ static struct reading_output *output_of(const struct probe *probe)
 	return &publications[!strcmp(probe->name, "slow")].output;
 }
 
-static unsigned given_up; /* in threads, where no check may be */
+static unsigned given_up; /* counted in threads, which must not use CHECK */
 
 static void stop(void)
 {
@@ -64,13 +66,13 @@ static void on_dispatch(const char *subject)
 	}
 }
 
-/* Of the library, in place of its own. */
-int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+/* Replaces the function of the library. */
+int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
 		     struct file *ret_file);
-int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
 		     struct file *ret_file)
 {
-	(void)reader;
+	(void)helper;
 	(void)ret_file;
 	if (stop_at && !strcmp(request->path, stop_at)) {
 		stop_at = NULL;
@@ -83,23 +85,17 @@ static uint64_t *open_probe(struct pair *p, struct probe *probe, const char *nam
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
 	struct error error = { "" };
+	struct table *tables;
 	uint64_t *rows;
 
-	*probe = (struct probe){
-		.interval_s = INTERVAL_S,
-		.services = &p->f.services,
-		.subscriber = -1,
-		.reading = PTHREAD_MUTEX_INITIALIZER,
-	};
-	snprintf(probe->name, sizeof(probe->name), "%s", name);
-	probe->tables = calloc(2, sizeof(*probe->tables));
-	if (image_open(&probe->object, &error) || !probe->tables)
+	probe_of(probe, name, INTERVAL_S, NULL);
+	tables = probe_tables(probe, &p->f.services, 2);
+	if (image_open(&probe->object, &error))
 		abort();
-	probe->table_count = 2;
-	rows = row_table(&probe->tables[0], &member, 1, 8, 1, SUBJECT_PROBE);
+	rows = row_table(&tables[0], &member, 1, 8, 1, SUBJECT_PROBE);
 	rows[0] = 1;
-	rows = row_table(&probe->tables[1], &member, 1, 8, ROWS, SUBJECT_SERVICE);
-	snprintf(probe->tables[1].schema.columns[0].tag.instance, TAG_TEXT_MAX, "%s", name);
+	rows = row_table(&tables[1], &member, 1, 8, ROWS, SUBJECT_SERVICE);
+	row_table_instance(&tables[1], 0, name);
 	CHECK_INT(reading_subscribe(probe, &error), 0);
 	return rows;
 }
@@ -107,10 +103,6 @@ static uint64_t *open_probe(struct pair *p, struct probe *probe, const char *nam
 static void pair_init(struct pair *p)
 {
 	fixture_init(&p->f);
-	p->f.services.resolver.config = &p->f.config;
-	p->f.services.resolver.object = &p->f.services.object;
-	p->f.services.resolver.counters = &p->f.counters;
-	p->f.services.resolver.free_rows = &p->f.services.lifecycle.free_rows;
 	for (size_t i = 0; i < COUNT_OF(publications); i++)
 		publication_init(&publications[i]);
 	p->slow_rows = open_probe(p, &p->slow, "slow");
@@ -153,7 +145,7 @@ static void end_reading(pthread_t thread)
 	CHECK_UINT(__atomic_load_n(&given_up, __ATOMIC_RELAXED), 0);
 }
 
-/* An interval later. */
+/* One interval later. */
 static void read_quick(struct pair *p)
 {
 	struct error error = { "" };
@@ -163,7 +155,8 @@ static void read_quick(struct pair *p)
 	CHECK_INT(probe_read(&p->quick, output_of(&p->quick), &error), 0);
 }
 
-/* Where the slow probe stops, the quick one goes on at its interval, and services come and go. */
+/* While the slow probe is blocked, the quick one is read at its interval, and services start and
+ * exit. */
 static void check_stop(struct pair *p, const char *at)
 {
 	pthread_t thread;
@@ -185,7 +178,7 @@ static void test_dispatch(void)
 {
 	struct pair p;
 
-	CASE("who takes the slow probe's values does not come back");
+	CASE("dispatch of the slow probe's values blocks");
 	pair_init(&p);
 	daemon_on_dispatch = on_dispatch;
 	check_stop(&p, "slow");
@@ -195,20 +188,18 @@ static void test_dispatch(void)
 
 static void test_file(void)
 {
-	char path[] = "/slow";
 	struct pair p;
 
-	CASE("a pid file does not answer");
+	CASE("a pid file times out");
 	pair_init(&p);
-	p.f.service.pid_files.item = (char *[]){ path };
-	p.f.service.pid_files.count = 1;
+	set_pid_files(&p.f, STRINGS("/slow"));
 	CHECK_INT(pid_files_init(&p.f.services.resolver.pid_files, &p.f.config), 0);
 	check_stop(&p, "/slow");
 	pair_done(&p);
 }
 
-/* A row of a service that is gone goes to another, and what it did is not lost, though a probe that
- * has not read it waits for its values to be taken. */
+/* The row of an exited service is reused, and its counts are not lost, although a probe that has
+ * not read them is blocked in dispatch. */
 static void test_catch_up(void)
 {
 	struct error error = { "" };
@@ -217,9 +208,10 @@ static void test_catch_up(void)
 
 	CASE("rows come free");
 	pair_init(&p);
-	p.f.services.lifecycle.interval_ns = 1000000;
-	p.slow.interval_s = p.quick.interval_s = 0.001;
-	p.f.kernel_rows[3].flags = SERVICE_USED;
+	set_interval(&p.f, 1000000);
+	probe_set_interval(&p.slow, 0.001);
+	probe_set_interval(&p.quick, 0.001);
+	use_row(&p.f, 3);
 	daemon_on_dispatch = on_dispatch;
 	stop_at = "slow";
 	thread = start_reading(&p.slow);
@@ -234,7 +226,7 @@ static void test_catch_up(void)
 	sem_post(&go_on);
 	end_reading(thread);
 	daemon_on_dispatch = NULL;
-	CASE("what the service did is told later");
+	CASE("its counts are dispatched later");
 	daemon_now += TIME_T_TO_CDTIME_T(INTERVAL_S);
 	CHECK_INT(probe_read(&p.slow, output_of(&p.slow), &error), 0);
 	CHECK_REAL(daemon_gauge("other/derive-slow"), 5, 0);
@@ -243,8 +235,8 @@ static void test_catch_up(void)
 
 static unsigned inside;
 
-/* Comes back when both are here. */
-static void meet(void)
+/* Returns when both threads have called it. */
+static void wait_for_other(void)
 {
 	if (__atomic_add_fetch(&inside, 1, __ATOMIC_ACQ_REL) != 1)
 		sem_post(&arrived);
@@ -254,18 +246,15 @@ static void meet(void)
 
 static void test_same_time(void)
 {
+	struct reading_walk *walks[2];
 	pthread_t threads[2];
 	struct pair p;
 
 	CASE("both walk at the same time");
 	pair_init(&p);
-	p.slow.object.walks = calloc(1, sizeof(struct reading_walk));
-	p.quick.object.walks = calloc(1, sizeof(struct reading_walk));
-	if (!p.slow.object.walks || !p.quick.object.walks)
-		abort();
-	p.slow.object.walks->link = p.quick.object.walks->link = maps_link();
-	p.slow.object.walk_count = p.quick.object.walk_count = 1;
-	maps_on_walk = meet;
+	walks[0] = object_walked_by(&p.slow.object, 1);
+	walks[1] = object_walked_by(&p.quick.object, 1);
+	maps_on_walk = wait_for_other;
 	threads[0] = start_reading(&p.slow);
 	threads[1] = start_reading(&p.quick);
 	end_reading(threads[0]);
@@ -274,7 +263,8 @@ static void test_same_time(void)
 	CHECK_REAL(daemon_gauge("web/derive-slow"), 0, 0);
 	CHECK_REAL(daemon_gauge("web/derive-quick"), 0, 0);
 	maps_on_walk = NULL;
-	p.slow.object.walk_count = p.quick.object.walk_count = 0;
+	object_walks_forget(&p.slow.object, walks[0]);
+	object_walks_forget(&p.quick.object, walks[1]);
 	pair_done(&p);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When samplers run, and how they stay below their share: over a clock, a CPU clock and iterators
- * that the test plays.
+ * When samplers run, and how they stay within their budget; the clocks and the iterators are
+ * played.
  */
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/daemon.h"
+#include "tests/unit/fake/probe.h"
 
 #include "plugin/probe/sampler.h"
 #include "plugin/util/clock.h"
@@ -41,7 +42,7 @@ static int played_run(const struct sample *sample, struct error *error)
 	return failure ? error_set(error, failure, "it fails") : 0;
 }
 
-/* So many that want to run hz times a second. */
+/* Plays `count` samplers of `hz` runs per second. */
 static void play(struct sampler *sampler, struct sampled *items, size_t count, unsigned hz,
 		 double percent)
 {
@@ -101,12 +102,12 @@ static void test_wanted(void)
 	CHECK_REAL(figures.mean_s, 0, 0);
 }
 
-static void test_share(void)
+static void test_budget(void)
 {
 	struct sampled items[2];
 	struct sampler sampler;
 
-	CASE("dear: no more than its share");
+	CASE("expensive: no more than its budget");
 	cost_ns[0] = 2 * MS;
 	play(&sampler, items, 1, 100, 0.5);
 	play_for(&sampler, 1000);
@@ -134,10 +135,10 @@ static void test_share(void)
 	CHECK_REAL(runs[0], 10000, 200);
 }
 
-/* At a fixed period of 10 ms all would come at one moment of what has that period itself. */
+/* A fixed period of 10 ms would sample work of the same period at one moment of it. */
 static void test_jitter(void)
 {
-	unsigned met[10] = { 0 };
+	unsigned seen[10] = { 0 };
 	struct sampled items[1];
 	struct sampler sampler;
 
@@ -149,11 +150,11 @@ static void test_jitter(void)
 		CASE("wait %d", i);
 		CHECK_INT(wait_ns >= 5 * MS && wait_ns < 15 * MS, 1);
 		now_ns = due_ns;
-		met[now_ns % (10 * MS) / MS]++;
+		seen[now_ns % (10 * MS) / MS]++;
 	}
 	for (unsigned i = 0; i < 10; i++) {
 		CASE("ms %u of 10", i);
-		CHECK_REAL(met[i], 1000, 150);
+		CHECK_REAL(seen[i], 1000, 150);
 	}
 }
 
@@ -162,7 +163,7 @@ static void test_failure(void)
 	struct sampled items[1];
 	struct sampler sampler;
 
-	CASE("one that fails is told once and tried every minute");
+	CASE("a failure is logged once and retried every minute");
 	daemon_clear();
 	cost_ns[0] = 10000;
 	failure = -ENOMEM;
@@ -188,10 +189,11 @@ static void test_failure(void)
 static void test_none(void)
 {
 	struct probe_config block = { 0 };
-	struct probe probe = { .name = "none", .block = &block };
+	struct probe probe;
 	struct sampler sampler;
 
 	CASE("no sampler, no thread");
+	probe_of(&probe, "none", 10, &block);
 	CHECK_INT(sampler_start(&sampler, &probe, 1, 0.5), 0);
 	CHECK_INT(sampler.running, false);
 	CHECK_UINT(sampler_step(&sampler, 5), UINT64_MAX);
@@ -199,7 +201,7 @@ static void test_none(void)
 	sampler_stop(&sampler);
 }
 
-/* Of an object that is not loaded: what is tested runs none of them. */
+/* Samplers of an object that is not loaded; the test runs none of them. */
 static struct sample attached[2] = { { .hz = 200 }, { .hz = 11 } };
 
 static struct bpf_object *open_samplers(void)
@@ -216,11 +218,11 @@ static struct bpf_object *open_samplers(void)
 static struct probe make_probe(const char *name, const struct probe_config *block,
 			       struct bpf_object *bpf, size_t samplers)
 {
-	struct probe probe = { .block = block, .object.bpf = bpf };
+	struct probe probe;
 
-	snprintf(probe.name, sizeof(probe.name), "%s", name);
-	probe.object.samples = attached;
-	probe.object.sample_count = samplers;
+	probe_of(&probe, name, 10, block);
+	probe_object(&probe, bpf);
+	probe_samples(&probe, attached, samplers);
 	return probe;
 }
 
@@ -253,7 +255,7 @@ static void test_options(void)
 	check_pace(&sampler, 2, 1000, 1.5L);
 	check_pace(&sampler, 3, 50.5, 0.25L);
 	sampler_stop(&sampler);
-	CASE("a budget alone, and nobody to share");
+	CASE("a budget without a frequency, one probe");
 	CHECK_INT(sampler_open(&sampler, &probes[1], 1, 0.5), 0);
 	check_pace(&sampler, 0, 1000, 1.5L);
 	sampler_stop(&sampler);
@@ -261,7 +263,7 @@ static void test_options(void)
 	bpf_object__close(bpf);
 }
 
-/* Both options in one message, and the probe goes on. */
+/* Both options are in one message, and the probe works. */
 static void test_no_sampler(void)
 {
 	const struct probe_config blocks[] = {
@@ -293,7 +295,7 @@ static void test_no_sampler(void)
 	bpf_object__close(bpf);
 }
 
-/* One that did not open, and what stands for an unreadable directory, which has no block. */
+/* A probe that did not open, and the entry for an unreadable directory, which has no block. */
 static void test_off(void)
 {
 	const struct probe_config block = { .frequency_hz = 50, .budget_percent = 1 };
@@ -311,9 +313,9 @@ static void test_off(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_record);
 	test_wanted();
-	test_share();
+	test_budget();
 	test_jitter();
 	test_failure();
 	test_none();

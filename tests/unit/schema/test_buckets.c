@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/schema/buckets.c: histograms with the buckets of others.
+ * plugin/schema/buckets.c: histograms with buckets of other programs.
  */
 #include "tests/unit/testing.h"
+
+#include "tests/unit/fake/string_list.h"
 
 #include "plugin/schema/buckets.h"
 #include "plugin/table/stats.h"
@@ -14,11 +16,11 @@
 
 static struct strings words_of(char *words[WORDS_MAX])
 {
-	struct strings list = { words, 0 };
+	size_t count = 0;
 
-	while (list.count < WORDS_MAX && words[list.count])
-		list.count++;
-	return list;
+	while (count < WORDS_MAX && words[count])
+		count++;
+	return strings_of((const char *const *)words, count);
 }
 
 static struct buckets parsed(char *words[WORDS_MAX])
@@ -41,7 +43,7 @@ static void test_bounds(void)
 	static struct {
 		char *words[WORDS_MAX];
 		uint32_t count;
-		double upper[3]; /* of the first, the second and the last */
+		double upper[3]; /* of the first, the second and the last bucket */
 	} cases[] = {
 		{ { exp2_, n0, n7 }, 8, { 1, 2, 128 } },
 		{ { exp2_, n3, n7 }, 5, { 8, 16, 128 } },
@@ -123,7 +125,7 @@ static void test_statistics(void)
 {
 	char *words[WORDS_MAX] = { exp2_, n0, n3 };
 	struct buckets buckets = parsed(words);
-	/* Up to 1, 2, 4 and 8, and the sum. */
+	/* Buckets up to 1, 2, 4 and 8, and the sum. */
 	static const uint64_t none[5], some[5] = { 0, 10, 0, 30, 200 },
 				       unsummed[5] = { 0, 4, 0, 4, 0 };
 

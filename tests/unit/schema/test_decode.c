@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/schema/decode.c and label_block.c: from Decode lines and the bytes of a key to names.
+ * plugin/schema/decode.c and label_block.c: names from the bytes of a key, by Key blocks and Decode
+ * lines.
  */
 #include "tests/unit/testing.h"
 
@@ -16,7 +17,7 @@
 static struct config config;
 static struct name_tables tables;
 
-/* The labels of a table with these Key blocks, by bytes alone. */
+/* The labels of a table with these Key blocks, without BTF. */
 static int describe(const char *keys, uint32_t key_size, struct labels *ret_labels,
 		    struct error *error)
 {
@@ -32,10 +33,10 @@ static int describe(const char *keys, uint32_t key_size, struct labels *ret_labe
 static void test_names(void)
 {
 	static const struct {
-		const char *lines; /* of the block */
+		const char *lines; /* lines of the Key block */
 		const char *key;
 		uint32_t size;
-		const char *want; /* NULL: left out */
+		const char *want; /* NULL: the row is left out */
 	} cases[] = {
 		{ "", "\x2a", 1, "42" },
 		{ "", "\x01\x02\x03", 3, "197121" },
@@ -100,7 +101,8 @@ static void test_names(void)
 	}
 }
 
-/* The first at an address counts; what is no function, or has no address, is none. */
+/* The first symbol at an address counts; entries that are no function or have no address are
+ * ignored. */
 static void test_ksyms(void)
 {
 	char text[] =
@@ -188,7 +190,7 @@ static void test_mistakes(void)
 	}
 }
 
-/* Which one is the plugin instance, and what is passed over. */
+/* Which label is the plugin instance, and which members are skipped. */
 static void test_subject(void)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which members are which words, from the tags of objects.
+ * Members and the words that they are read from, by the tags of objects.
  */
 #include "tests/unit/testing.h"
 
@@ -21,7 +21,7 @@ static struct bpf_object *open_object(const char *name)
 	return object;
 }
 
-/* Map, and what its message has. */
+/* A map, and a part of its error. */
 static void test_mistakes(void)
 {
 	static const struct {

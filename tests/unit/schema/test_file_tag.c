@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The grammar of FILE and FIELD.
+ * The grammar of the tags FILE and FIELD.
  */
 #include "tests/unit/testing.h"
 
@@ -172,7 +172,7 @@ static void test_fields(void)
 	}
 }
 
-static void test_patterns(void)
+static void test_globs(void)
 {
 	static const struct {
 		const char *pattern, *name;
@@ -204,6 +204,6 @@ int main(void)
 {
 	test_files();
 	test_fields();
-	test_patterns();
+	test_globs();
 	return testing_end();
 }

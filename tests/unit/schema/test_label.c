@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Labels: from BTF of a key to what its members are called.
+ * Labels: from the BTF of a key to the names of its members.
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/label.h"
+
 #include "bpf/lib/endpoint.h"
-#include "plugin/schema/label.h"
-#include "plugin/schema/label_kind.h"
 #include "plugin/schema/label_tags.h"
 #include "plugin/service/name_tables.h"
 
@@ -47,7 +47,7 @@ static void types_init(struct types *types)
 	types->id[POINTER] = btf__add_ptr(btf, byte);
 }
 
-/* A struct of these members, without padding. */
+/* A struct with these members, without padding. */
 static int add_key(struct types *types, const struct member *members, uint32_t *ret_size)
 {
 	uint32_t size = 0;
@@ -138,7 +138,7 @@ static void test_read(void)
 	}
 }
 
-/* Keys without members. */
+/* Keys that are no struct. */
 static void test_plain(void)
 {
 	static const struct {
@@ -222,7 +222,7 @@ static void test_names(void)
 	}
 }
 
-/* What others may have written. */
+/* Texts that may be hostile. */
 static void test_texts(void)
 {
 	static const struct {
@@ -232,7 +232,7 @@ static void test_texts(void)
 		{ "other", "other_" },     { "self", "self_" }, { "\xff\n", "__" },
 		{ "12345678", "1234567" },
 	};
-	const struct label label = { .kind = label_kind("string"), .size = 8, .is_text = true };
+	const struct label label = text_label("string", 0, 8);
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		unsigned char key[8] = { 0 };
@@ -259,7 +259,7 @@ static void test_addresses(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		const struct label label = { .kind = label_kind("address"), .size = cases[i].size };
+		const struct label label = label_of("address", 0, cases[i].size);
 		char name[64];
 
 		CASE("%s", cases[i].want);
@@ -286,9 +286,7 @@ static void test_endpoints(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		const struct label label = { .kind = label_kind("endpoint"),
-					     .size = cases[i].size,
-					     .is_text = true };
+		const struct label label = text_label("endpoint", 0, cases[i].size);
 		char name[64];
 
 		CASE("%s", cases[i].want);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/schema/label_choice.c: which names have series by Label of a Probe block, and what is told of lines that cannot.
+ * plugin/schema/label_choice.c: which names have series by the Label lines of a Probe block, and
+ * the messages about lines without effect.
  */
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/daemon.h"
+#include "tests/unit/fake/label.h"
 
 #include "plugin/schema/label_choice.h"
-#include "plugin/schema/label_kind.h"
 
 static char recvfrom_[] = "recvfrom", sending[] = "send*", mistyped[] = "recvfrm",
 	    number[] = "syscall_500", any[] = "x?";
@@ -25,10 +26,10 @@ static struct label_config lines[] = {
 
 static struct labels labels_with(size_t first, size_t count)
 {
-	struct labels labels = { .count = count, .subject = -1 };
+	struct labels labels = labels_none(0, NO_LABEL);
 
 	for (size_t i = 0; i < count; i++)
-		labels.label[i] = (struct label){ .kind = label_kind(words[first + i]) };
+		labels_add(&labels, label_of(words[first + i], 0, 0));
 	return labels;
 }
 
@@ -94,7 +95,7 @@ static void test_mistakes(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_record);
 	test_fits();
 	test_none();
 	test_mistakes();

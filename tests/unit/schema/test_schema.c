@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From synthetic BTF to columns and metrics.
+ * Columns and metrics, from synthetic BTF.
  */
 #include "tests/unit/testing.h"
 
@@ -14,14 +14,13 @@
 #include <errno.h>
 
 #define MEMBERS_MAX 5
-#define HIST_SIZE (HIST_BUCKETS * 8)
 #define X16 "0123456789abcdef"
 #define X96 X16 X16 X16 X16 X16 X16
 
 struct schema_case {
 	const char *name;
 	uint32_t size;
-	/* Columns as print() has them, then metrics by the numbers of their columns; or a part
+	/* The columns as print() writes them, then the metrics as numbers of columns; or a part
 	 * of the error. */
 	const char *want;
 	struct row_member members[MEMBERS_MAX];
@@ -243,12 +242,12 @@ static const struct schema_case bad[] = {
 	  { MEMBER("a", U64, 0, "gauge"), MEMBER("b", U64, 8, "") } },
 };
 
-/* Rows of one member, "a". */
+/* Rows with one member, "a". */
 static const struct {
 	const char *name;
 	enum row_type type;
 	const char *tag, *want;
-} bad_alone[] = {
+} bad_single[] = {
 	{ "a word that is none", ROW_U64, "gauge rated",
 	  "map rows, member a: unknown word \"rated\"" },
 	{ "a type that is none", ROW_U64, "no_such_type",
@@ -274,7 +273,7 @@ static const struct {
 	{ "a pointer", ROW_POINTER, "gauge", "member a: is neither" },
 	{ "an array", ROW_ARRAY, "gauge", "member a: is neither" },
 	{ "a typedef of itself", ROW_LOOP, "gauge", "member a: " },
-	{ "a typedef of nothing", ROW_NOWHERE, "gauge", "member a: " },
+	{ "a typedef of nothing", ROW_MISSING, "gauge", "member a: " },
 	{ "void", ROW_VOID, "gauge", "member a: " },
 	{ "moments of a DERIVE", ROW_MOMENTS, "derive", "member a: type derive is not a GAUGE" },
 	{ "hist of a DERIVE", ROW_HIST, "derive", "member a: type derive is not a GAUGE" },
@@ -298,7 +297,7 @@ static const struct {
 	  "member a: rate, notable, rank, per and where are for integers" },
 };
 
-/* Appends to text, which has room for 1024 bytes. */
+/* Appends to a text that has room for 1,024 bytes. */
 #define ADD(text, ...) snprintf((text) + strlen(text), 1024 - strlen(text), __VA_ARGS__)
 
 static void print_column(char *text, const struct column *c, const struct schema *schema)
@@ -342,7 +341,7 @@ static void print(char *text, const struct schema *schema)
 			    j + 1 == schema->metrics[i].source_count ? "]" : "");
 }
 
-/* Cells of columns follow each other without a gap. */
+/* The cells of all columns are contiguous. */
 static void check_cells(const struct schema *schema)
 {
 	static const uint32_t cells[] = {
@@ -407,7 +406,7 @@ static void test_good(void)
 	check_good(&reversed, true);
 }
 
-/* One message, and nothing is left to free. */
+/* There is one error, and nothing needs to be freed. */
 static void check_bad(const struct schema_case *c)
 {
 	struct error error = { "" };
@@ -424,19 +423,19 @@ static void test_bad(void)
 {
 	for (size_t i = 0; i < COUNT_OF(bad); i++)
 		check_bad(&bad[i]);
-	for (size_t i = 0; i < COUNT_OF(bad_alone); i++) {
-		const struct schema_case alone = {
-			bad_alone[i].name,
+	for (size_t i = 0; i < COUNT_OF(bad_single); i++) {
+		const struct schema_case single = {
+			bad_single[i].name,
 			HIST_SIZE,
-			bad_alone[i].want,
-			{ { .name = "a", .type = bad_alone[i].type, .tag = bad_alone[i].tag } },
+			bad_single[i].want,
+			{ { .name = "a", .type = bad_single[i].type, .tag = bad_single[i].tag } },
 		};
 
-		check_bad(&alone);
+		check_bad(&single);
 	}
 }
 
-/* A file may have any number of tags; each makes a column. */
+/* A row may have any number of tags; each makes a column. */
 static void test_many(void)
 {
 	struct row_member member = MEMBER("a", U64, 0, "gauge");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where tags stand in BTF: which are those of a map and its rows.
+ * Where tags are in BTF: which belong to a map and which to its rows.
  */
 #include "tests/unit/testing.h"
 
@@ -15,7 +15,7 @@ struct btf_fixture {
 	int u64, row, other, alias;
 };
 
-/* Two structs { u64 a; } and a typedef of a const of the first. */
+/* Two structs { u64 a; } and a typedef of a const of the first one. */
 static struct btf_fixture make_fixture(void)
 {
 	struct btf_fixture f = { .btf = btf__new_empty() };
@@ -29,14 +29,14 @@ static struct btf_fixture make_fixture(void)
 	return f;
 }
 
-/* Tags in places of which test_good and test_bad know nothing. */
-static void test_places(void)
+/* Tags in positions that test_good and test_bad do not have. */
+static void test_positions(void)
 {
 	static const struct {
 		const char *name, *text;
 		int member;
 		bool on_other;
-		const char *want; /* error; or NULL */
+		const char *want; /* the error, NULL: none */
 		size_t columns;
 	} cases[] = {
 		{ "another struct's", "metric:gauge", 0, true, NULL, 0 },
@@ -68,7 +68,7 @@ static void test_places(void)
 	}
 }
 
-/* A member that is a struct with tagged members has none of the row's. */
+/* Tags inside a member that is a struct do not belong to the row. */
 static void test_nested(void)
 {
 	struct btf_fixture f = make_fixture();
@@ -89,7 +89,7 @@ static void test_nested(void)
 	btf__free(f.btf);
 }
 
-/* Values that are no struct are no rows, whatever tags they have. */
+/* Values that are no struct are no rows, whatever their tags. */
 static void test_no_struct(void)
 {
 	struct btf_fixture f = make_fixture();
@@ -150,7 +150,7 @@ static void test_subject(void)
 
 int main(void)
 {
-	test_places();
+	test_positions();
 	test_nested();
 	test_no_struct();
 	test_subject();

@@ -5,6 +5,7 @@
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/row.h"
+#include "tests/unit/fake/string_list.h"
 
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
@@ -13,19 +14,19 @@
 #include "plugin/schema/series.h"
 
 #define MEMBERS_MAX 6
-#define PATTERNS_MAX 3
-#define HIST_SIZE (HIST_BUCKETS * 8)
+#define GLOBS_MAX 3
 
 static struct config config = { .percentiles = { 50, 99.9 }, .percentile_count = 2 };
 
 struct example {
 	const char *name;
-	char *collect[PATTERNS_MAX], *ignore[PATTERNS_MAX];
+	char *collect[GLOBS_MAX], *ignore[GLOBS_MAX];
 	enum subject_kind subject;
 	const struct row_member *members;
-	size_t labels; /* in the type instance */
+	size_t labels; /* labels in the type instance */
 	bool buckets;
-	const char *columns, *series; /* the columns that are read, by member; what is dispatched */
+	const char *columns,
+		*series; /* the columns that are read, by member; the series that are dispatched */
 };
 
 #define P(text) ((char[]){ text })
@@ -180,7 +181,7 @@ static const struct example examples[] = {
 	  .series = "latency-h-average latency-i-percentile-50 " },
 };
 
-/* Appends to text, which has room for 1024 bytes. */
+/* Appends to a text that has room for 1,024 bytes. */
 #define ADD(text, ...) snprintf((text) + strlen(text), 1024 - strlen(text), __VA_ARGS__)
 
 struct printer {
@@ -242,11 +243,11 @@ static void check_series(const struct example *e, const struct schema *schema)
 	CHECK_TEXT(got, e->series);
 }
 
-static size_t count_of(char *const *patterns)
+static size_t count_of(char *const *globs)
 {
 	size_t count = 0;
 
-	while (count < PATTERNS_MAX && patterns[count])
+	while (count < GLOBS_MAX && globs[count])
 		count++;
 	return count;
 }
@@ -271,8 +272,8 @@ static void read_example(const struct example *e, struct schema *schema)
 
 static void check_example(const struct example *e)
 {
-	struct strings collect = { (char **)e->collect, count_of(e->collect) };
-	struct strings ignore = { (char **)e->ignore, count_of(e->ignore) };
+	struct strings collect = strings_of((const char *const *)e->collect, count_of(e->collect));
+	struct strings ignore = strings_of((const char *const *)e->ignore, count_of(e->ignore));
 	struct selection selection = { &config, &collect, &ignore, collect.count > 0, NULL };
 	struct schema schema;
 
@@ -287,11 +288,11 @@ static void check_example(const struct example *e)
 	schema_done(&schema);
 }
 
-/* A Collect line that fits nothing leaves what is on by default, and Ignore has its way. */
+/* A Collect line that selects nothing leaves the defaults on, and Ignore applies to them. */
 static void test_mistaken(void)
 {
-	char *pattern = P("no_such"), *ignored = P("derive-d");
-	struct strings collect = { &pattern, 1 }, ignore = { &ignored, 1 };
+	char *glob = P("no_such"), *ignored = P("derive-d");
+	struct strings collect = STRINGS(glob), ignore = STRINGS(ignored);
 	struct selection selection = { &config, &collect, &ignore, false, NULL };
 	const struct example e = { .members = integers,
 				   .columns = "a c d* ",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The grammar of METRIC.
+ * The grammar of the tag METRIC.
  */
 #include "tests/unit/testing.h"
 
@@ -14,7 +14,7 @@
 #define BIGGEST "18446744073709551615" /* 2^64 - 1 */
 #define TOO_BIG "18446744073709551616"
 
-/* TYPE|INSTANCE|SOURCE|rate|A/B|notable, and of some |frequency, |rank or |per */
+/* TYPE|INSTANCE|SOURCE|rate|A/B|notable, and for some |frequency, |rank or |per */
 static const struct {
 	const char *text, *want;
 } good[] = {
@@ -47,7 +47,7 @@ static const struct {
 	{ "a-" X127 ":" X127, "a|" X127 "|" X127 "|0|1/1|0" },
 };
 
-/* The part of the message that names what is wrong. */
+/* A part of the error that names the mistake. */
 static const struct {
 	const char *text, *want;
 } bad[] = {
@@ -133,7 +133,7 @@ static void test_good(void)
 	}
 }
 
-/* What fails leaves the tag as it was. */
+/* A tag that fails to parse is unchanged. */
 static void test_bad(void)
 {
 	for (size_t i = 0; i < COUNT_OF(bad); i++) {
@@ -148,7 +148,7 @@ static void test_bad(void)
 	}
 }
 
-/* Text of any length fails with a message that fits. */
+/* A text of any length has an error that fits its buffer. */
 static void test_overlong(void)
 {
 	static const char *const starts[] = { "", "type-", "type:", "gauge ", "gauge scale=1" };
@@ -166,7 +166,7 @@ static void test_overlong(void)
 	}
 }
 
-/* KIND|sharded|via|owners, or a part of the message. */
+/* KIND|sharded|via|owners, or a part of the error. */
 static void test_subjects(void)
 {
 	static const struct {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Percentiles that the engine writes into rows. The rows are ordinary memory: reading needs no
- * kernel.
+ * Percentiles that the engine writes into rows. The rows are in ordinary memory: no kernel is
+ * needed.
  */
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/slots.h"
+#include "tests/unit/fake/string_list.h"
 
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
@@ -15,7 +16,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-#define HIST_SIZE (HIST_BUCKETS * 8)
 #define WANT(member, tail)                                                                  \
 	"map rows, member " member ": tail=" tail " is to be written there, which needs a " \
 	"member \"u64 " tail "\" of the same row, without METRIC and for no other tail="
@@ -42,7 +42,7 @@ static void add_values(struct timed_row *row, uint64_t value, uint64_t count)
 	row->bucket[hist_index(value)] += count;
 }
 
-/* Of the samples as they are, not scaled; small ones are exact. */
+/* In units of the samples, not scaled; small values are exact. */
 static void test_values(void)
 {
 	struct table table;
@@ -79,14 +79,14 @@ static void test_values(void)
 	table_done(&table);
 }
 
-/* All of a row add up, and the first one has the percentile. */
+/* The shards of a row are added; the first one gets the percentile. */
 static void test_shards(void)
 {
 	struct table table;
 	struct timed_row *row = make_table(&table, 4, SUBJECT_PROBE);
 
 	CASE("shards");
-	table.rows.count = table.rows.shards = 2;
+	row_table_shards(&table, 2, 2);
 	add_values(&row[2], 3, 10);
 	add_values(&row[3], 8, 10);
 	read_at(&table, NULL, S(1));
@@ -97,7 +97,7 @@ static void test_shards(void)
 	table_done(&table);
 }
 
-/* What is caught up with is of the interval that goes on. */
+/* What is read to catch up belongs to the interval in progress. */
 static void test_catch_up(void)
 {
 	struct error error = { "" };
@@ -133,11 +133,10 @@ static void test_start(void)
 	table_done(&table);
 }
 
-/* The column is off, and its cells are not read. */
+/* The column of the histogram is off; its percentile is written all the same. */
 static void test_not_collected(void)
 {
-	char *derive = (char *)"derive";
-	struct strings collect = { &derive, 1 };
+	const struct strings collect = STRINGS("derive");
 	const struct selection selection = { .collect = &collect, .chooses = true };
 	struct table table;
 	struct timed_row *row = make_table(&table, 1, SUBJECT_PROBE);
@@ -151,43 +150,41 @@ static void test_not_collected(void)
 	table_done(&table);
 }
 
-/* The next owner of a slot begins with nothing. */
+/* The next owner of a slot starts from zero. */
 static void test_slots(void)
 {
-	struct fixture f;
+	struct slots_fixture f;
 	struct timed_row *slot;
 
-	fixture_init(&f);
+	slots_fixture_init(&f);
 	table_done(&f.table);
 	slot = make_table(&f.table, SLOTS, SUBJECT_SERVICE);
-	strcpy(f.table.schema.subject.via, "via");
-	f.table.rows.via.mapping.start = f.via;
-	f.table.rows.owners.mapping.start = f.owners;
+	row_table_slots(&f.table, f.via, f.owners);
 	CASE("a free slot");
 	slot[1].tail = 99;
-	read_at(&f.table, &f.snapshot, S(1));
+	read_slots(&f, S(1));
 	CHECK_UINT(slot[1].tail, 99);
 	CASE("its owner");
 	give_slot(&f, DB, 1);
 	add_values(&slot[1], 4, 1);
-	read_at(&f.table, &f.snapshot, S(2));
+	read_slots(&f, S(2));
 	CHECK_UINT(slot[1].tail, 4);
 	CASE("no row of its own");
 	add_values(slot, 3, 1);
-	read_at(&f.table, &f.snapshot, S(3));
+	read_slots(&f, S(3));
 	CHECK_UINT(slot[0].tail, 3);
-	CASE("the owner goes");
+	CASE("the owner exits");
 	add_values(&slot[1], 9, 1);
-	f.states[DB].state = ROW_RETIRED;
-	read_at(&f.table, &f.snapshot, S(4));
+	set_state(&f.services, DB, ROW_RETIRED);
+	read_slots(&f, S(4));
 	CHECK_UINT(f.owners[1], 0);
 	CHECK_UINT(slot[1].tail, 0);
 	CASE("the next one");
 	give_slot(&f, WEB, 1);
 	add_values(&slot[1], 2, 1);
-	read_at(&f.table, &f.snapshot, S(5));
+	read_slots(&f, S(5));
 	CHECK_UINT(slot[1].tail, 2);
-	fixture_done(&f);
+	slots_fixture_done(&f);
 }
 
 static const struct {
@@ -215,7 +212,7 @@ static const struct {
 	{ "a tail in nothing",
 	  HIST_SIZE + 8,
 	  WANT("a", "b"),
-	  { MEMBER("a", HIST, 0, "latency tail=b"), MEMBER("b", NOWHERE, HIST_SIZE, NULL) } },
+	  { MEMBER("a", HIST, 0, "latency tail=b"), MEMBER("b", MISSING, HIST_SIZE, NULL) } },
 	{ "a tail in bits",
 	  HIST_SIZE + 8,
 	  WANT("a", "b"),
@@ -263,7 +260,7 @@ static void test_mistakes(void)
 	}
 }
 
-/* Where the engine cannot write at once, by each of the maps that it reads otherwise. */
+/* Percentiles need an array that the engine can write; each other kind of map is refused. */
 static void test_maps(void)
 {
 	static const struct {

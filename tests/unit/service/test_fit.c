@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of Service blocks that no process fits: which are told after ten readings, how many, and what
- * is taken back. Maps and iterators are played.
+ * Lines of Service blocks that fit no process: which are logged after ten readings, how many, and
+ * which are withdrawn. Maps and iterators are played.
  */
 #include "tests/unit/fake/blocks.h"
 #include "tests/unit/fake/daemon.h"
@@ -30,14 +30,14 @@ static void read_times(struct fixture *f, int times)
 static void start(struct fixture *f, const char *text)
 {
 	CHECK_INT(fixture_init(f, text), 0);
-	/* So that the played maps know it. */
+	/* A played map exists from the first call on. */
 	bpf_map__fd(object_map(&f->services.object, "service_groups"));
 	maps_iterate(NULL, 0);
 	daemon_clear();
 }
 
-/* The kernel meets a process with this key. */
-static void meet_key(uint32_t kind, const char *text)
+/* The kernel discovers a process with this key. */
+static void discover_key(uint32_t kind, const char *text)
 {
 	struct service_name name = { .fitted = 1 };
 	struct group_key key = { .kind = kind };
@@ -48,8 +48,8 @@ static void meet_key(uint32_t kind, const char *text)
 	CHECK_INT(maps_put("service_names", &key, &name), true);
 }
 
-/* And one in this directory below another. */
-static uint32_t meet_directory(uint32_t parent, const char *directory)
+/* The kernel discovers a process in this directory below another one. */
+static uint32_t discover_directory(uint32_t parent, const char *directory)
 {
 	struct cgroup_step step = { .parent = parent };
 	struct cgroup_node node = { 0 };
@@ -61,22 +61,22 @@ static uint32_t meet_directory(uint32_t parent, const char *directory)
 	return node.node;
 }
 
-static void meet_group(struct fixture *f, uint32_t kind, const char *text)
+static void discover_group(struct fixture *f, uint32_t kind, const char *text)
 {
 	const struct group_id id = { .number = 1 };
 	struct service_group group = { .key.kind = kind, .looks_left = GROUP_LOOKS_MAX };
 
 	strcpy(group.key.text, text);
 	CHECK_INT(maps_put("service_groups", &id, &group), true);
-	f->counters.groups++;
+	add_cgroup(f);
 }
 
 static const char *const lines[] = { "Process \"ngnix\"", "ProcessMatch \"^/opt/ngnix\"",
 				     "Unit \"ngnix.service\"", "Container \"wbe-*\"",
 				     "Cgroup \"x/y\"" };
 
-/* Each kind is told, at the tenth reading, once. */
-static void test_told(void)
+/* Each kind is logged once, at the tenth reading. */
+static void test_logged(void)
 {
 	struct fixture f;
 
@@ -100,7 +100,7 @@ static void test_told(void)
 	fixture_done(&f);
 }
 
-/* What the kernel has met before is not told, what it meets after is taken back, each once. */
+/* Lines that fit before are not logged, those that fit later are withdrawn, each once. */
 static void test_fitted(void)
 {
 	for (int later = 0; later < 2; later++) {
@@ -112,10 +112,10 @@ static void test_fitted(void)
 			read_times(&f, FITS_READINGS);
 		CHECK_UINT(daemon_messages(), later ? COUNT_OF(lines) : 0);
 		daemon_clear();
-		meet_key(GROUP_COMMAND, "ngnix");
-		meet_key(GROUP_UNIT, "ngnix");
-		meet_directory(meet_directory(0, "x"), "y");
-		meet_group(&f, GROUP_LXC, "wbe-1");
+		discover_key(GROUP_COMMAND, "ngnix");
+		discover_key(GROUP_UNIT, "ngnix");
+		discover_directory(discover_directory(0, "x"), "y");
+		discover_group(&f, GROUP_LXC, "wbe-1");
 		CHECK_UINT(fits_line(&f.services.resolver.fits, "/opt/ngnix -x"), SERVICE_FIRST);
 		read_times(&f, 2 * FITS_READINGS);
 		CHECK_UINT(messages_with("a process fits "), later ? COUNT_OF(lines) : 0);
@@ -126,34 +126,34 @@ static void test_fitted(void)
 	}
 }
 
-/* A directory above the one that is meant has met a process. */
+/* A process in a directory above the configured one. */
 static void test_cgroup_above(void)
 {
 	struct fixture f;
 
 	CASE("a cgroup above");
 	start(&f, "<Service \"a\">\nCgroup \"x/y\"\n</Service>");
-	meet_directory(0, "x");
+	discover_directory(0, "x");
 	read_times(&f, FITS_READINGS);
 	CHECK_UINT(messages_with("no process has fitted Cgroup \"x/y\""), 1);
 	fixture_done(&f);
 }
 
-/* Of one block, where another line fits, it may be meant so. */
+/* If another line of the same block fits, the block may be as intended. */
 static void test_alternative(void)
 {
 	struct fixture f;
 
 	CASE("another line fits");
 	start(&f, "<Service \"a\">\nProcess \"httpd\"\nProcess \"apache2\"\n</Service>");
-	meet_key(GROUP_COMMAND, "apache2");
+	discover_key(GROUP_COMMAND, "apache2");
 	read_times(&f, FITS_READINGS);
 	CHECK_UINT(daemon_messages(), 1);
 	CHECK_INT(severity_with("no process has fitted Process \"httpd\""), LOG_NOTICE);
 	fixture_done(&f);
 }
 
-/* A second service of the same command line: its line has fitted, too. */
+/* The line of a second service for the same command line fits, too. */
 static void test_second_match(void)
 {
 	struct fixture f;
@@ -183,14 +183,14 @@ static void test_many(void)
 	CHECK_UINT(daemon_messages(), 6);
 	CHECK_HAS(daemon_message(5), "that no process has fitted since the start: 7");
 	daemon_clear();
-	CASE("one that was not told by its name");
-	meet_key(GROUP_COMMAND, "none8");
+	CASE("a process without the name");
+	discover_key(GROUP_COMMAND, "none8");
 	read_once(&f);
 	CHECK_UINT(daemon_messages(), 0);
 	fixture_done(&f);
 }
 
-/* Readings that have not looked at all, and those without a look for processes, are none. */
+/* Readings that did not inspect all processes, and those that searched none, do not count. */
 static void test_unfinished(void)
 {
 	struct fixture f;
@@ -200,16 +200,16 @@ static void test_unfinished(void)
 	read_times(&f, FITS_READINGS - 1);
 	services_tell_fits(&f.services);
 	CHECK_UINT(daemon_messages(), 0);
-	f.services.resolver.unfinished = true;
+	set_unfinished(&f.services, true);
 	read_once(&f);
 	CHECK_UINT(daemon_messages(), 0);
-	f.services.resolver.unfinished = false;
+	set_unfinished(&f.services, false);
 	read_once(&f);
 	CHECK_UINT(daemon_messages(), 1);
 	fixture_done(&f);
 }
 
-/* Of what it names no process has been found; what keeps it from being read has been told. */
+/* A pid file names no process; if it cannot be read, there is a message about that instead. */
 static void test_pid_files(void)
 {
 	char path[] = "/tmp/test_fit.XXXXXX", text[256];
@@ -242,8 +242,8 @@ static void test_pid_files(void)
 
 int main(void)
 {
-	message_to(daemon_take);
-	test_told();
+	message_to(daemon_record);
+	test_logged();
 	test_fitted();
 	test_cgroup_above();
 	test_alternative();

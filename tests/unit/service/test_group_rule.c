@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules that the kernel cannot follow alone: which cgroups that it has met are given which row. Maps
- * and iterators are played.
+ * Rules that the kernel cannot apply by itself: the rows that the engine gives to discovered
+ * cgroups. Maps and iterators are played.
  */
 #include "tests/unit/fake/blocks.h"
 #include "tests/unit/fake/daemon.h"
@@ -25,8 +25,9 @@ static void note(void)
 	scans += mode && *mode == SCAN_MATCH;
 }
 
-/* The kernel meets a cgroup. */
-static void meet(struct fixture *f, uint64_t number, uint32_t kind, const char *text, uint32_t rule)
+/* The kernel discovers a cgroup. */
+static void discover(struct fixture *f, uint64_t number, uint32_t kind, const char *text,
+		     uint32_t rule)
 {
 	const struct group_id id = { .number = number };
 	struct service_group group = {
@@ -37,7 +38,7 @@ static void meet(struct fixture *f, uint64_t number, uint32_t kind, const char *
 
 	strcpy(group.key.text, text);
 	CHECK_INT(maps_put("service_groups", &id, &group), true);
-	f->counters.groups++;
+	add_cgroup(f);
 }
 
 static struct service_group group_of(uint64_t number)
@@ -84,8 +85,8 @@ static void test_rows(void)
 
 		CASE("kind %u, %s, row %u before", cases[i].kind, cases[i].text, cases[i].before);
 		start(&f, BLOCKS);
-		meet(&f, 1, GROUP_COMMAND, "", 0);
-		meet(&f, 2, cases[i].kind, cases[i].text, cases[i].before);
+		discover(&f, 1, GROUP_COMMAND, "", 0);
+		discover(&f, 2, cases[i].kind, cases[i].text, cases[i].before);
 		resolver_run(&f.services.resolver, 1);
 		CHECK_UINT(group_of(1).rule, 0);
 		CHECK_UINT(group_of(1).looks_left, 0);
@@ -99,7 +100,7 @@ static void test_rows(void)
 	}
 }
 
-/* One that has been looked at is not looked at again when there is another. */
+/* A cgroup is inspected once, even if another one appears. */
 static void test_once(void)
 {
 	const struct group_id id = { .number = 2 };
@@ -108,20 +109,20 @@ static void test_once(void)
 
 	CASE("once");
 	start(&f, BLOCKS);
-	meet(&f, 2, GROUP_LXC, "box-1", 0);
+	discover(&f, 2, GROUP_LXC, "box-1", 0);
 	resolver_run(&f.services.resolver, 1);
 	group = group_of(2);
 	CHECK_UINT(group.rule, SERVICE_FIRST);
 	group.rule = 0;
 	CHECK_INT(maps_put("service_groups", &id, &group), true);
-	meet(&f, 3, GROUP_LXC, "box-2", 0);
+	discover(&f, 3, GROUP_LXC, "box-2", 0);
 	resolver_run(&f.services.resolver, 1);
 	CHECK_UINT(group_of(2).rule, 0);
 	CHECK_UINT(group_of(3).rule, SERVICE_FIRST);
 	fixture_done(&f);
 }
 
-/* No cgroup is looked at where the kernel follows all rules. */
+/* No cgroup is inspected if the kernel can apply all rules. */
 static void test_needless(void)
 {
 	static const char *const configs[] = {
@@ -141,7 +142,7 @@ static void test_needless(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_record);
 	test_rows();
 	test_once();
 	test_needless();

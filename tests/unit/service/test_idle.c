@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long CPUs were idle, from texts as /proc/stat has them.
+ * Idle time of CPUs, from texts in the form of /proc/stat.
  */
 #include "tests/unit/testing.h"
 
@@ -25,7 +25,7 @@ static void begin(void)
 	idle.before_ns = calloc(CPUS, sizeof(*idle.before_ns));
 }
 
-static void take(const char *text, uint64_t now_s)
+static void read_idle(const char *text, uint64_t now_s)
 {
 	idle_take(&idle, text, strlen(text), now_s * S);
 }
@@ -40,7 +40,7 @@ static void check(const struct cpu_idle want[CPUS])
 	}
 }
 
-/* Texts have ticks of 1/100 s. */
+/* The unit of these texts is 1/100 s. */
 static uint64_t ticks(uint64_t count)
 {
 	return count * (S / (uint64_t)sysconf(_SC_CLK_TCK));
@@ -50,8 +50,8 @@ static void test_growth(void)
 {
 	CASE("growth of idle and iowait");
 	begin();
-	take("cpu  9 9 9 9 9 9\ncpu0 1 2 3 1000 50 7 7\ncpu1 1 2 3 500 0 0 0\nintr 3 4\n", 10);
-	take("cpu  9 9 9 9 9 9\ncpu0 1 2 3 1100 60 7 7\ncpu1 1 2 3 500 0 0 0\nintr 3 4\n", 20);
+	read_idle("cpu  9 9 9 9 9 9\ncpu0 1 2 3 1000 50 7 7\ncpu1 1 2 3 500 0 0 0\nintr 3 4\n", 10);
+	read_idle("cpu  9 9 9 9 9 9\ncpu0 1 2 3 1100 60 7 7\ncpu1 1 2 3 500 0 0 0\nintr 3 4\n", 20);
 	check((struct cpu_idle[CPUS]){ { ticks(110), 10 * S }, { 0, 10 * S }, ABSENT, ABSENT });
 	idle_done(&idle);
 }
@@ -60,22 +60,22 @@ static void test_limits(void)
 {
 	CASE("more than time has passed, and less than nothing");
 	begin();
-	take("cpu0 0 0 0 100 0\ncpu1 0 0 0 100 0\n", 10);
-	take("cpu0 0 0 0 900 0\ncpu1 0 0 0 50 0\n", 11);
+	read_idle("cpu0 0 0 0 100 0\ncpu1 0 0 0 100 0\n", 10);
+	read_idle("cpu0 0 0 0 900 0\ncpu1 0 0 0 50 0\n", 11);
 	check((struct cpu_idle[CPUS]){ { S, S }, { 0, S }, ABSENT, ABSENT });
 	idle_done(&idle);
 }
 
 static void test_offline(void)
 {
-	CASE("CPUs that leave and come");
+	CASE("CPUs that go offline and online");
 	begin();
-	take("cpu0 0 0 0 100 0\ncpu2 0 0 0 100 0\n", 10);
-	take("cpu0 0 0 0 100 0\ncpu1 0 0 0 5 0\n", 20);
+	read_idle("cpu0 0 0 0 100 0\ncpu2 0 0 0 100 0\n", 10);
+	read_idle("cpu0 0 0 0 100 0\ncpu1 0 0 0 5 0\n", 20);
 	check((struct cpu_idle[CPUS]){ { 0, 10 * S }, ABSENT, ABSENT, ABSENT });
-	take("cpu0 0 0 0 100 0\ncpu1 0 0 0 15 0\ncpu2 0 0 0 800 0\n", 30);
+	read_idle("cpu0 0 0 0 100 0\ncpu1 0 0 0 15 0\ncpu2 0 0 0 800 0\n", 30);
 	check((struct cpu_idle[CPUS]){ { 0, 10 * S }, { ticks(10), 10 * S }, ABSENT, ABSENT });
-	take("", 40);
+	read_idle("", 40);
 	check((struct cpu_idle[CPUS]){ ABSENT, ABSENT, ABSENT, ABSENT });
 	idle_done(&idle);
 }
@@ -93,7 +93,7 @@ static void test_other_texts(void)
 	CASE("texts of another kind");
 	for (size_t i = 0; i < sizeof(TEXTS) / sizeof(*TEXTS); i++) {
 		begin();
-		take(TEXTS[i], 10);
+		read_idle(TEXTS[i], 10);
 		idle_done(&idle);
 	}
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a row: hidden, shown, retired, free for another name. The kernel's side of it is
- * played by hand.
+ * The life of a row: hidden, shown, retired, free for another name. The kernel's side is played.
  */
-#include "tests/unit/fake/roster.h"
+#include "tests/unit/fake/services.h"
 
 static bool known(const char *text)
 {
@@ -13,7 +12,8 @@ static bool known(const char *text)
 	return maps_get("service_names", &key, &name);
 }
 
-/* As many rows as the configuration asks for; a half of those for names is for units and containers. */
+/* The number of rows that the configuration permits; half of those for names are for units and
+ * containers. */
 static void test_rows(void)
 {
 	static struct service_config services[2];
@@ -50,7 +50,7 @@ static void test_rows(void)
 	}
 }
 
-/* Alive for an interval, less what readings jitter. */
+/* It must be alive for an interval, less the jitter of readings. */
 static void test_age(void)
 {
 	static const struct {
@@ -68,7 +68,7 @@ static void test_age(void)
 
 		CASE("seen again after %g s", cases[i].after_s);
 		fixture_init(&f);
-		take_row(&f, 4, "bash", 2);
+		claim_row(&f, 4, "bash", 2);
 		CHECK_TEXT(subject(&f, 4), "other");
 		refresh(&f, 100);
 		CHECK_INT(state(&f, 4), ROW_HIDDEN);
@@ -84,15 +84,15 @@ static void test_age(void)
 	}
 }
 
-/* What used much is shown at once, though it may be gone. */
-static void test_notable(void)
+/* A service that used much is shown at once, even if it has exited. */
+static void test_active(void)
 {
 	for (int64_t processes = 0; processes < 2; processes++) {
 		struct fixture f;
 
 		CASE("notable, %" PRId64 " alive", processes);
 		fixture_init(&f);
-		take_row(&f, 3, "cc1", processes);
+		claim_row(&f, 3, "cc1", processes);
 		refresh(&f, 100);
 		snapshot_notable(f.services.snapshot, 3);
 		refresh(&f, 101);
@@ -109,7 +109,7 @@ static void test_notable(void)
 	fixture_done(&f);
 }
 
-/* A short life: never shown, and the row is free once all have read what it did. */
+/* A short life: it is never shown, and the row is free once all probes have read its counts. */
 static void test_short_life(void)
 {
 	struct fixture f;
@@ -120,9 +120,9 @@ static void test_short_life(void)
 	fixture_init(&f);
 	fast = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
 	slow = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
-	take_row(&f, 5, "true", 1);
+	claim_row(&f, 5, "true", 1);
 	refresh(&f, 100);
-	f.kernel_rows[5].processes = 0;
+	set_processes(&f, 5, 0);
 	refresh(&f, 105);
 	CHECK_INT(state(&f, 5), ROW_HIDDEN);
 	CHECK_INT(known("true"), true);
@@ -131,7 +131,7 @@ static void test_short_life(void)
 	CHECK_INT(known("true"), false);
 	CHECK_TEXT(subject(&f, 5), "other");
 	CASE("short life, one of two has read");
-	read_at(&f, slow, 110); /* as late as it was retired: may have missed something */
+	read_at(&f, slow, 110); /* at the time when it retired: may have missed some counts */
 	read_at(&f, fast, 115);
 	refresh(&f, 115);
 	CHECK_INT(state(&f, 5), ROW_RETIRED);
@@ -151,37 +151,37 @@ static void test_short_life(void)
 	fixture_done(&f);
 }
 
-/* Shown, gone, and no longer shown after ten intervals. */
-static void test_gone(void)
+/* A service is shown, exits, and is hidden after ten intervals. */
+static void test_exited(void)
 {
 	struct fixture f;
 	uint64_t generation;
 
-	CASE("gone");
+	CASE("exited");
 	fixture_init(&f);
 	generation = live_until_120(&f, 3, "bash");
 	refresh(&f, 220);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
-	CASE("gone and back");
-	f.kernel_rows[3].processes = 1;
+	CASE("exited and started again");
+	set_processes(&f, 3, 1);
 	refresh(&f, 221);
-	f.kernel_rows[3].processes = 0;
+	set_processes(&f, 3, 0);
 	refresh(&f, 225);
 	refresh(&f, 325);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
-	CASE("gone, but its last growth was much");
+	CASE("exited after much growth");
 	snapshot_notable(f.services.snapshot, 3);
 	refresh(&f, 326);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
-	CASE("gone for good");
+	CASE("exited for longer");
 	refresh(&f, 327);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
 	CHECK_TEXT(subject(&f, 3), "other");
 	CHECK_INT(known("bash"), false);
-	refresh(&f, 328); /* nobody reads */
+	refresh(&f, 328); /* no probe has a reading */
 	CHECK_INT(state(&f, 3), ROW_FREE);
 	CASE("the name comes back in another row");
-	take_row(&f, 5, "bash", 1);
+	claim_row(&f, 5, "bash", 1);
 	refresh(&f, 330);
 	refresh(&f, 340);
 	CHECK_TEXT(subject(&f, 5), "bash");
@@ -189,8 +189,8 @@ static void test_gone(void)
 	fixture_done(&f);
 }
 
-/* A name that comes back before its series are forgotten goes on with them; a slow probe's are
- * remembered for longer. */
+/* A name that returns before its series are forgotten continues them; for a slow probe they are
+ * remembered longer. */
 static void test_back(void)
 {
 	static const struct {
@@ -218,9 +218,9 @@ static void test_back(void)
 		CHECK_TEXT(subject(&f, 3), "other");
 		read_at(&f, fast, cases[i].fast_s);
 		read_at(&f, slow, cases[i].slow_s);
-		take_row(&f, 5, "bash", 1);
+		claim_row(&f, 5, "bash", 1);
 		refresh(&f, cases[i].back_s);
-		CHECK_INT(state(&f, 3), ROW_FREE); /* its subject alone stays */
+		CHECK_INT(state(&f, 3), ROW_FREE); /* its subject stays */
 		refresh(&f, cases[i].back_s + INTERVAL_S);
 		CHECK_TEXT(subject(&f, 5), "bash");
 		CHECK_INT(generation_of(&f, 5) == generation, cases[i].same);
@@ -228,29 +228,29 @@ static void test_back(void)
 	}
 }
 
-/* A process that slipped in while the name was taken away keeps the row. */
+/* A process that starts while the name is withdrawn keeps the row in use. */
 static void test_retired_with_processes(void)
 {
 	struct fixture f;
 
 	CASE("retired, a process is there");
 	fixture_init(&f);
-	take_row(&f, 3, "true", 0);
+	claim_row(&f, 3, "true", 0);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
-	f.kernel_rows[3].processes = 1;
+	set_processes(&f, 3, 1);
 	refresh(&f, 120);
 	refresh(&f, 130);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
 	CHECK_TEXT(subject(&f, 3), "other");
-	f.kernel_rows[3].processes = 0;
+	set_processes(&f, 3, 0);
 	refresh(&f, 140);
 	CHECK_INT(state(&f, 3), ROW_FREE);
 	fixture_done(&f);
 }
 
-/* The name may belong to another row by now: that one's stays. */
+/* If the name belongs to another row by now, it stays that row's. */
 static void test_name_of_another_row(void)
 {
 	struct group_key key = key_of(GROUP_COMMAND, "true");
@@ -259,7 +259,7 @@ static void test_name_of_another_row(void)
 
 	CASE("the name is another row's");
 	fixture_init(&f);
-	take_row(&f, 3, "true", 0);
+	claim_row(&f, 3, "true", 0);
 	maps_put("service_names", &key, &name);
 	refresh(&f, 100);
 	refresh(&f, 110);
@@ -269,7 +269,8 @@ static void test_name_of_another_row(void)
 	fixture_done(&f);
 }
 
-/* Names of the plugin's own series, names that fill their subject, names to be cleaned. */
+/* Names of the plugin's own series, names of the maximum length, and names with invalid
+ * characters. */
 static void test_names(void)
 {
 	static const struct {
@@ -292,7 +293,7 @@ static void test_names(void)
 
 		CASE("name \"%s\"", cases[i].name);
 		fixture_init(&f);
-		take_row(&f, 3, cases[i].name, 1);
+		claim_row(&f, 3, cases[i].name, 1);
 		refresh(&f, 100);
 		refresh(&f, 110);
 		CHECK_TEXT(subject(&f, 3), cases[i].want);
@@ -300,20 +301,21 @@ static void test_names(void)
 	}
 }
 
-/* Command names that are the same once cleaned share series, and leave them to each other. */
-static void test_shared_subject(void)
+/* Command names that are the same after cleaning have the same series, and each continues them
+ * when the other one exits. */
+static void test_common_subject(void)
 {
 	struct fixture f;
 
 	CASE("shared");
 	fixture_init(&f);
-	take_row(&f, 3, "a b", 1);
-	take_row(&f, 4, "a_b", 1);
+	claim_row(&f, 3, "a b", 1);
+	claim_row(&f, 4, "a_b", 1);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	CHECK_INT(snapshot_subject(f.services.snapshot, 3),
 		  snapshot_subject(f.services.snapshot, 4));
-	f.kernel_rows[3].processes = 0;
+	set_processes(&f, 3, 0);
 	refresh(&f, 120);
 	refresh(&f, 221);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
@@ -324,7 +326,7 @@ static void test_shared_subject(void)
 	fixture_done(&f);
 }
 
-/* New names are bounded by the hour; who comes back is not new. */
+/* The number of new names per hour is limited; a name that returns is not new. */
 static void test_new_names(void)
 {
 	struct lifecycle *lifecycle;
@@ -335,8 +337,8 @@ static void test_new_names(void)
 	lifecycle = &f.services.lifecycle;
 	allowance_init(&lifecycle->news, 1);
 	subscribers_add(&lifecycle->subscribers, 43200, NULL, NULL);
-	take_row(&f, 3, "a", 1);
-	take_row(&f, 4, "b", 1);
+	claim_row(&f, 3, "a", 1);
+	claim_row(&f, 4, "b", 1);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	refresh(&f, 120);
@@ -345,12 +347,12 @@ static void test_new_names(void)
 	CHECK_UINT(f.services.snapshot->names_refused, 1);
 	CHECK_UINT(f.services.snapshot->hidden, 1);
 	CASE("the first comes back");
-	f.kernel_rows[3].processes = 0;
+	set_processes(&f, 3, 0);
 	refresh(&f, 130);
 	refresh(&f, 240);
 	refresh(&f, 255);
 	CHECK_INT(state(&f, 3), ROW_FREE);
-	take_row(&f, 5, "a", 1);
+	claim_row(&f, 5, "a", 1);
 	refresh(&f, 260);
 	refresh(&f, 270);
 	CHECK_TEXT(subject(&f, 5), "a");
@@ -364,16 +366,16 @@ static void test_new_names(void)
 	fixture_done(&f);
 }
 
-/* Names that ran when the plugin started are not new. */
+/* Names of processes that ran before the plugin started are not new. */
 static void test_names_at_start(void)
 {
 	struct fixture f;
 
 	CASE("names at the start");
 	fixture_init(&f);
-	allowance_init(&f.services.lifecycle.news, 1);
-	take_row(&f, 3, "a", 1);
-	take_row(&f, 4, "b", 1);
+	allow_names(&f, 1, 1);
+	claim_row(&f, 3, "a", 1);
+	claim_row(&f, 4, "b", 1);
 	refresh(&f, 100);
 	lifecycle_accept(&f.services.lifecycle);
 	refresh(&f, 101);
@@ -406,14 +408,14 @@ int main(void)
 {
 	test_rows();
 	test_age();
-	test_notable();
+	test_active();
 	test_short_life();
-	test_gone();
+	test_exited();
 	test_back();
 	test_retired_with_processes();
 	test_name_of_another_row();
 	test_names();
-	test_shared_subject();
+	test_common_subject();
 	test_new_names();
 	test_names_at_start();
 	test_fixed();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a process row: a process of a service with series of its own, from its first reading to the
- * last. The kernel's side of it is played by hand.
+ * The life of a process row: a process of a service with series of its own, from its first reading
+ * to its last. The kernel's side is played.
  */
-#include "tests/unit/fake/roster.h"
+#include "tests/unit/fake/services.h"
 
 static const char *process_subject(const struct fixture *f, uint32_t process)
 {
@@ -21,11 +21,9 @@ static void test_processes(void)
 	CASE("process");
 	fixture_init(&f);
 	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
-	f.labels[1] = (struct process_label){
-		.start_ns = S(12.349), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
-	};
+	label_process(&f, 1, 12.349, 77, CONFIGURED, PROCESS_ALIVE);
 	refresh(&f, 100);
-	/* Field 22 of /proc/PID/stat: ticks of 10 ms. */
+	/* Field 22 of /proc/PID/stat, in ticks of 10 ms. */
 	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
 	CHECK_UINT(f.services.snapshot->subjects
 			   .subject[snapshot_process_subject(f.services.snapshot, 1)]
@@ -40,7 +38,7 @@ static void test_processes(void)
 	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
 	read_at(&f, subscriber, 110);
 	CASE("process that has ended, not read");
-	f.labels[1].state = PROCESS_ENDED;
+	end_process(&f, 1);
 	refresh(&f, 120);
 	refresh(&f, 125);
 	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
@@ -53,15 +51,13 @@ static void test_processes(void)
 	CHECK_INT(maps_pop("process_free", &process), true);
 	CHECK_UINT(process, 1);
 	CASE("its pid, another process");
-	f.labels[1] = (struct process_label){
-		.start_ns = S(141), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
-	};
+	label_process(&f, 1, 141, 77, CONFIGURED, PROCESS_ALIVE);
 	refresh(&f, 150);
 	CHECK_TEXT(process_subject(&f, 1), "web-77-14100");
 	fixture_done(&f);
 }
 
-/* A process that began and ended between two readings has its series for one. */
+/* A process that starts and ends between two readings has series in one of them. */
 static void test_short_process(void)
 {
 	struct fixture f;
@@ -70,9 +66,7 @@ static void test_short_process(void)
 	CASE("short process");
 	fixture_init(&f);
 	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
-	f.labels[2] = (struct process_label){
-		.start_ns = S(99), .pid = 78, .row = CONFIGURED, .state = PROCESS_ENDED
-	};
+	label_process(&f, 2, 99, 78, CONFIGURED, PROCESS_ENDED);
 	refresh(&f, 100);
 	CHECK_TEXT(process_subject(&f, 2), "web-78-9900");
 	read_at(&f, subscriber, 100);
@@ -83,7 +77,8 @@ static void test_short_process(void)
 	fixture_done(&f);
 }
 
-/* Of rows that are not configured there are no processes; their rows come free all the same. */
+/* Rows of services that are not configured have no process series; their process rows are freed
+ * as well. */
 static void test_process_of_no_service(void)
 {
 	static const uint32_t rows[] = { SERVICE_OTHER, SERVICE_KERNEL, CONFIGURED + 1,
@@ -94,12 +89,10 @@ static void test_process_of_no_service(void)
 
 		CASE("process of row %u", rows[i]);
 		fixture_init(&f);
-		f.labels[1] = (struct process_label){
-			.start_ns = S(1), .pid = 77, .row = rows[i], .state = PROCESS_ALIVE
-		};
+		label_process(&f, 1, 1, 77, rows[i], PROCESS_ALIVE);
 		refresh(&f, 100);
 		CHECK_TEXT(process_subject(&f, 1), "(none)");
-		f.labels[1].state = PROCESS_ENDED;
+		end_process(&f, 1);
 		refresh(&f, 110);
 		refresh(&f, 120);
 		CHECK_UINT(maps_count("process_free"), 1);
@@ -107,7 +100,7 @@ static void test_process_of_no_service(void)
 	}
 }
 
-/* The name of its series may be that of a service: it has none. */
+/* If a service has the name of its series, the process has none. */
 static void test_process_of_a_service_name(void)
 {
 	struct fixture f;
@@ -115,9 +108,7 @@ static void test_process_of_a_service_name(void)
 	CASE("a service is called like the series of a process");
 	fixture_init(&f);
 	subjects_take(&f.services.lifecycle.subjects, SUBJECT_SERVICE, "web-77-1234", 0);
-	f.labels[1] = (struct process_label){
-		.start_ns = S(12.34), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
-	};
+	label_process(&f, 1, 12.34, 77, CONFIGURED, PROCESS_ALIVE);
 	refresh(&f, 100);
 	CHECK_TEXT(process_subject(&f, 1), "(none)");
 	fixture_done(&f);

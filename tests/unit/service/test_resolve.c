@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Service blocks ask for and is matched here: command lines and pid files. Maps and iterators
+ * Rules of Service blocks that the engine applies: command lines and pid files. Maps and iterators
  * are played; the processes and /proc are real.
  */
 #include "tests/unit/fake/blocks.h"
@@ -26,16 +26,16 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
 	return 0;
 }
 
-bool __real_pattern_match(const struct pattern *pattern, const char *text);
-bool __wrap_pattern_match(const struct pattern *pattern, const char *text);
-bool __wrap_pattern_match(const struct pattern *pattern, const char *text)
+bool __real_pattern_match(const struct pattern *regex, const char *text);
+bool __wrap_pattern_match(const struct pattern *regex, const char *text);
+bool __wrap_pattern_match(const struct pattern *regex, const char *text)
 {
 	if (strlen(text) > 1000)
 		now_ns += 25 * 1000000;
-	return __real_pattern_match(pattern, text);
+	return __real_pattern_match(regex, text);
 }
 
-/* A process whose command line is these words; it sleeps until it is killed. */
+/* A process with this command line, which sleeps until it is killed. */
 static pid_t spawn(const char *const words[])
 {
 	int ready[2];
@@ -50,7 +50,7 @@ static pid_t spawn(const char *const words[])
 		_exit(127);
 	}
 	close(ready[1]);
-	/* The other end closes at exec. */
+	/* The other end is closed at exec. */
 	if (read(ready[0], &byte, 1) != 0)
 		abort();
 	close(ready[0]);
@@ -63,7 +63,7 @@ static void reap(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Command lines of real processes against expressions. */
+/* Command lines of real processes, matched with expressions. */
 static void test_matches(void)
 {
 	static const char config[] = "<Service \"app\">\nProcessMatch \"^/opt/app/\"\n</Service>\n"
@@ -100,7 +100,7 @@ static void test_matches(void)
 	}
 }
 
-/* Command lines that take long to match hold up their user's processes, not another's. */
+/* Command lines that need long to match delay processes of the same user only. */
 static void test_slow_lines(void)
 {
 	static char slow[4000];
@@ -138,7 +138,7 @@ static void test_slow_lines(void)
 		reap(pids[i]);
 }
 
-/* A process that is gone by now, and a kernel thread, have no command line. */
+/* A process that has exited, and a kernel thread, have no command line. */
 static void test_no_line(void)
 {
 	pid_t pid = spawn((const char *const[]){ "sleep", "1000", NULL });
@@ -163,7 +163,7 @@ static void write_pid(const char *path, const char *text)
 	}
 }
 
-/* The process that the file names, and those that it had forked before. */
+/* The process in the file, and processes that it had forked before. */
 static void test_pid_file(void)
 {
 	static const struct {
@@ -214,12 +214,12 @@ static void test_pid_file(void)
 	unlink(path);
 }
 
-/* Of a user who is not root it names that user's own processes alone. */
+/* A pid file whose owner is not root counts for processes of that owner only. */
 static void test_pid_file_owner(void)
 {
 	static const struct {
 		const char *name;
-		uint32_t uid, want; /* uid: beyond the owner's */
+		uint32_t uid, want; /* uid: added to the owner's */
 	} cases[] = { { "its owner's process", 0, SERVICE_FIRST },
 		      { "another user's process", 1, 0 } };
 	char path[] = "/tmp/test_resolve.XXXXXX", text[256];
@@ -244,7 +244,7 @@ static void test_pid_file_owner(void)
 	unlink(path);
 }
 
-/* Both a pid file and an expression fit: the first service has it. */
+/* If a pid file and an expression fit, the first service gets the process. */
 static void test_pid_file_and_match(void)
 {
 	pid_t pid = spawn((const char *const[]){ "both", "1000", NULL });
@@ -276,7 +276,7 @@ static void test_pid_file_and_match(void)
 	reap(pid);
 }
 
-/* Another pid in the file is news by itself, the same one is none. */
+/* A new pid in the file causes a walk, the same pid does not. */
 static void test_pid_file_changes(void)
 {
 	char path[] = "/tmp/test_resolve.XXXXXX", text[256];
@@ -301,23 +301,23 @@ static void test_pid_file_changes(void)
 	write_pid(path, "4190003\n");
 	resolver_run(&f.services.resolver, 1);
 	CHECK_UINT(maps_walks, walks + 2);
-	CASE("gone");
+	CASE("removed");
 	unlink(path);
 	resolver_run(&f.services.resolver, 1);
 	CHECK_UINT(maps_walks, walks + 2);
 	fixture_done(&f);
 }
 
-/* There is room, but the walk that is to give it fails: the next one does. */
-static void test_room_kept(void)
+/* There are free rows, but the walk that should assign them fails: the next one assigns them. */
+static void test_failed_walk(void)
 {
 	struct fixture f;
 	unsigned walks;
 
 	CASE("room, and a walk that fails");
 	CHECK_INT(fixture_init(&f, "<Service \"a\">\nProcess \"a\"\n</Service>"), 0);
-	f.services.lifecycle.free_rows.services = 1;
-	f.counters.waiting = f.counters.waiting_names = 1;
+	set_free_rows(&f, 1);
+	set_unassigned_name(&f);
 	maps_fail_walks = EMFILE;
 	resolver_run(&f.services.resolver, 1);
 	CHECK_INT(f.services.resolver.failing, true);
@@ -330,7 +330,7 @@ static void test_room_kept(void)
 	fixture_done(&f);
 }
 
-/* More processes than one map of assignments holds. */
+/* More processes than the map of assignments has entries. */
 static void test_many(void)
 {
 	pid_t pids[3];
@@ -354,7 +354,7 @@ static void test_many(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_record);
 	test_matches();
 	test_slow_lines();
 	test_no_line();
@@ -363,7 +363,7 @@ int main(void)
 	test_pid_file_and_match();
 	test_pid_file_changes();
 	test_many();
-	test_room_kept();
+	test_failed_walk();
 	daemon_clear();
 	return testing_end();
 }

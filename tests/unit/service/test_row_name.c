@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of rows that are taken for keys: who has a name, who makes way, and what goes on under it.
- * The kernel's side is played by hand.
+ * Names of rows by their keys: which row gets a name, which one yields it, and how series continue
+ * under it. The kernel's side is played.
  */
-#include "tests/unit/fake/roster.h"
+#include "tests/unit/fake/services.h"
 
 #define ID_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define ID_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
-/* As the engine has found out by the key. */
+/* The name that the engine has found for the key. */
 static void give_name(struct fixture *f, uint32_t row, const char *name, const char *other_name)
 {
-	struct row_name named = { .key = f->kernel_rows[row].key };
+	struct row_name named = { .key = key_of_row(f, row) };
 
 	strcpy(named.name, name);
 	strcpy(named.other_name, other_name);
 	row_name_take(&f->services.lifecycle, row, &named, true);
 }
 
-static void take_unit(struct fixture *f, uint32_t row, const char *name)
+static void claim_unit(struct fixture *f, uint32_t row, const char *name)
 {
-	take_key(f, row, GROUP_UNIT, name, 1);
+	claim_key(f, row, GROUP_UNIT, name, 1);
 	give_name(f, row, name, "other-unit");
 }
 
-static void take_container(struct fixture *f, uint32_t row, const char *id, const char *name)
+static void claim_container(struct fixture *f, uint32_t row, const char *id, const char *name)
 {
 	char other_name[SUBJECT_NAME_MAX];
 
-	take_key(f, row, GROUP_DOCKER, id, 1);
+	claim_key(f, row, GROUP_DOCKER, id, 1);
 	snprintf(other_name, sizeof(other_name), "%s-%.12s", name, id);
 	give_name(f, row, name, other_name);
 }
 
 static void end(struct fixture *f, uint32_t row)
 {
-	f->kernel_rows[row].processes = 0;
+	set_processes(f, row, 0);
 }
 
 static void test_unnamed(void)
@@ -46,8 +46,8 @@ static void test_unnamed(void)
 
 	CASE("no name yet");
 	fixture_init(&f);
-	take_key(&f, 4, GROUP_UNIT, "nginx", 1);
-	take_row(&f, 3, "bash", 1);
+	claim_key(&f, 4, GROUP_UNIT, "nginx", 1);
+	claim_row(&f, 3, "bash", 1);
 	CHECK_INT(row_name_wanted(&f.services.lifecycle, &row, &key), true);
 	CHECK_UINT(row, 4);
 	CHECK_TEXT(key.text, "nginx");
@@ -64,7 +64,7 @@ static void test_unnamed(void)
 	fixture_done(&f);
 }
 
-/* One whose files do not answer is asked for thrice. */
+/* A name whose files time out is requested three times. */
 static void test_tries(void)
 {
 	struct row_name name = { .name = "0123" };
@@ -73,8 +73,8 @@ static void test_tries(void)
 	uint32_t row;
 
 	fixture_init(&f);
-	take_key(&f, 4, GROUP_DOCKER, ID_A, 1);
-	name.key = f.kernel_rows[4].key;
+	claim_key(&f, 4, GROUP_DOCKER, ID_A, 1);
+	name.key = key_of_row(&f, 4);
 	for (int i = 1; i <= 3; i++) {
 		CASE("try %d", i);
 		row = 0;
@@ -83,7 +83,7 @@ static void test_tries(void)
 		CHECK_INT(row_name_is_known(&f.services.lifecycle, 4), i == 3);
 	}
 	CASE("the row is another's");
-	take_key(&f, 4, GROUP_DOCKER, ID_B, 1);
+	claim_key(&f, 4, GROUP_DOCKER, ID_B, 1);
 	CHECK_INT(row_name_is_known(&f.services.lifecycle, 4), false);
 	fixture_done(&f);
 }
@@ -97,8 +97,8 @@ static void test_nameless(void)
 
 	CASE("no series");
 	fixture_init(&f);
-	take_key(&f, 4, GROUP_DOCKER, ID_A, 1);
-	name.key = f.kernel_rows[4].key;
+	claim_key(&f, 4, GROUP_DOCKER, ID_A, 1);
+	name.key = key_of_row(&f, 4);
 	row_name_take(&f.services.lifecycle, 4, &name, true);
 	refresh(&f, 100);
 	refresh(&f, 120);
@@ -107,26 +107,26 @@ static void test_nameless(void)
 	fixture_done(&f);
 }
 
-/* Another id, the same name. */
-static void test_made_anew(void)
+/* A container with another id and the same name. */
+static void test_made_again(void)
 {
 	uint64_t generation;
 	struct fixture f;
 
-	CASE("made anew");
+	CASE("made again");
 	fixture_init(&f);
-	allowance_init(&f.services.lifecycle.news, 1);
-	take_container(&f, 3, ID_A, "web-1");
+	allow_names(&f, 1, 1);
+	claim_container(&f, 3, ID_A, "web-1");
 	refresh(&f, 100);
 	refresh(&f, 110);
 	CHECK_TEXT(subject(&f, 3), "web-1");
 	generation = generation_of(&f, 3);
 	end(&f, 3);
-	take_container(&f, 4, ID_B, "web-1");
+	claim_container(&f, 4, ID_B, "web-1");
 	refresh(&f, 112);
 	CHECK_TEXT(subject(&f, 4), "web-1");
 	CHECK_UINT(generation_of(&f, 4), generation);
-	CASE("made anew, the old row is another's");
+	CASE("made again, the old row is another key's");
 	refresh(&f, 120);
 	refresh(&f, 300);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
@@ -141,10 +141,10 @@ static void test_two_living(void)
 
 	CASE("two of one name");
 	fixture_init(&f);
-	take_container(&f, 3, ID_A, "web-1");
+	claim_container(&f, 3, ID_A, "web-1");
 	refresh(&f, 100);
 	refresh(&f, 110);
-	take_container(&f, 4, ID_B, "web-1");
+	claim_container(&f, 4, ID_B, "web-1");
 	refresh(&f, 120);
 	refresh(&f, 130);
 	CHECK_TEXT(subject(&f, 3), "web-1");
@@ -152,7 +152,7 @@ static void test_two_living(void)
 	fixture_done(&f);
 }
 
-/* Whoever came first. */
+/* The row that had the name first keeps it. */
 static void test_ranks(void)
 {
 	static const uint32_t orders[][3] = { { 3, 4, 5 }, { 5, 4, 3 }, { 4, 5, 3 }, { 4, 3, 5 } };
@@ -164,11 +164,11 @@ static void test_ranks(void)
 		fixture_init(&f);
 		for (size_t n = 0; n < 3; n++) {
 			if (orders[i][n] == 3)
-				take_unit(&f, 3, "nginx");
+				claim_unit(&f, 3, "nginx");
 			else if (orders[i][n] == 4)
-				take_container(&f, 4, ID_A, "nginx");
+				claim_container(&f, 4, ID_A, "nginx");
 			else
-				take_row(&f, 5, "nginx", 1);
+				claim_row(&f, 5, "nginx", 1);
 			refresh(&f, 100 + 20 * (double)n);
 			refresh(&f, 110 + 20 * (double)n);
 		}
@@ -179,7 +179,7 @@ static void test_ranks(void)
 	}
 }
 
-static void test_taken(void)
+static void test_reserved(void)
 {
 	static const struct {
 		const char *name, *want;
@@ -193,14 +193,14 @@ static void test_taken(void)
 
 		CASE("a unit called %s", cases[i].name);
 		fixture_init(&f);
-		take_unit(&f, 3, cases[i].name);
+		claim_unit(&f, 3, cases[i].name);
 		refresh(&f, 100);
 		refresh(&f, 110);
 		CHECK_TEXT(subject(&f, 3), cases[i].want);
 		fixture_done(&f);
 		CASE("a container called %s", cases[i].name);
 		fixture_init(&f);
-		take_container(&f, 4, ID_A, cases[i].name);
+		claim_container(&f, 4, ID_A, cases[i].name);
 		refresh(&f, 100);
 		refresh(&f, 110);
 		CHECK_TEXT(subject(&f, 4), cases[i].want);
@@ -208,14 +208,14 @@ static void test_taken(void)
 	}
 }
 
-static void test_taken_by_both(void)
+static void test_claimed_by_both(void)
 {
 	struct fixture f;
 
 	CASE("a unit and a container, both called as a Service block");
 	fixture_init(&f);
-	take_unit(&f, 3, "web");
-	take_container(&f, 4, ID_A, "web");
+	claim_unit(&f, 3, "web");
+	claim_container(&f, 4, ID_A, "web");
 	refresh(&f, 100);
 	refresh(&f, 110);
 	CHECK_TEXT(subject(&f, 3), "web_");
@@ -223,11 +223,11 @@ static void test_taken_by_both(void)
 	fixture_done(&f);
 }
 
-/* New names of commands and users leave those of units and containers theirs. */
+/* New names of commands and users leave room for those of units and containers. */
 static void test_allowances(void)
 {
 	static const struct {
-		double news, group_news;
+		double names, group_names;
 		bool unit, command, user;
 	} cases[] = {
 		{ 0, 0, false, false, false }, { 1, 0, true, false, false },
@@ -238,15 +238,13 @@ static void test_allowances(void)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct fixture f;
 
-		CASE("%g new names, %g of units", cases[i].news, cases[i].group_news);
+		CASE("%g new names, %g of units", cases[i].names, cases[i].group_names);
 		fixture_init(&f);
-		allowance_init(&f.services.lifecycle.news, 2);
-		allowance_init(&f.services.lifecycle.group_news, 2);
-		f.services.lifecycle.news.left = cases[i].news;
-		f.services.lifecycle.group_news.left = cases[i].group_news;
-		take_unit(&f, 3, "nginx");
-		take_row(&f, 4, "bash", 1);
-		take_key(&f, 5, GROUP_USER, "user-1000", 1);
+		allow_names(&f, 2, cases[i].names);
+		allow_group_names(&f, 2, cases[i].group_names);
+		claim_unit(&f, 3, "nginx");
+		claim_row(&f, 4, "bash", 1);
+		claim_key(&f, 5, GROUP_USER, "user-1000", 1);
 		give_name(&f, 5, "user-alice", "user-1000");
 		refresh(&f, 0.001);
 		refresh(&f, 10);
@@ -261,7 +259,7 @@ static void test_allowances(void)
 	}
 }
 
-/* A row goes back to whom it was reserved for. */
+/* A row returns to the queue that it came from. */
 static void test_reserve(void)
 {
 	struct fixture f;
@@ -269,9 +267,9 @@ static void test_reserve(void)
 
 	CASE("reserve");
 	fixture_init(&f);
-	f.services.lifecycle.reserve_begin = 5;
-	take_unit(&f, 4, "a");
-	take_unit(&f, 5, "b");
+	reserve_rows(&f, 5);
+	claim_unit(&f, 4, "a");
+	claim_unit(&f, 5, "b");
 	end(&f, 4);
 	end(&f, 5);
 	refresh(&f, 100);
@@ -286,8 +284,8 @@ static void test_reserve(void)
 	fixture_done(&f);
 }
 
-/* A container of a Service block, as its name says: what it has counted before that is known is the
- * block's. */
+/* A container that belongs to a Service block by its name: its counts from before the name was
+ * known are the block's. */
 static void test_of_a_block(void)
 {
 	struct row_name name = { .name = "web-1", .is_nameless = true, .service = CONFIGURED };
@@ -297,14 +295,13 @@ static void test_of_a_block(void)
 
 	CASE("of a block");
 	fixture_init(&f);
-	allowance_init(&f.services.lifecycle.news, 1);
-	f.services.lifecycle.news.left = 0;
-	f.services.lifecycle.named_sources = SERVICES_FROM_CONTAINERS;
+	allow_names(&f, 1, 0);
+	name_groups_of(&f, SERVICES_FROM_CONTAINERS);
 	generation = generation_of(&f, CONFIGURED);
-	take_key(&f, 3, GROUP_DOCKER, ID_A, 0);
+	claim_key(&f, 3, GROUP_DOCKER, ID_A, 0);
 	refresh(&f, 90);
 	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
-	name.key = f.kernel_rows[3].key;
+	name.key = key_of_row(&f, 3);
 	row_name_take(&f.services.lifecycle, 3, &name, true);
 	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
 	refresh(&f, 100);
@@ -315,7 +312,7 @@ static void test_of_a_block(void)
 	read_at(&f, subscriber, 99);
 	refresh(&f, 110);
 	CHECK_TEXT(subject(&f, 3), "web");
-	CASE("of a block, whose row has its processes now");
+	CASE("of a block, the processes are in its row now");
 	read_at(&f, subscriber, 111);
 	refresh(&f, 120);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
@@ -324,17 +321,17 @@ static void test_of_a_block(void)
 	refresh(&f, 400);
 	CHECK_UINT(generation_of(&f, CONFIGURED), generation);
 	CASE("the row is another container's");
-	take_key(&f, 3, GROUP_DOCKER, ID_B, 1);
+	claim_key(&f, 3, GROUP_DOCKER, ID_B, 1);
 	refresh(&f, 500);
 	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
 	refresh(&f, 520);
 	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
-	CASE("no file answers");
+	CASE("all files time out");
 	refresh(&f, 530);
 	CHECK_INT(snapshot_held(f.services.snapshot, 3), false);
 	CHECK_TEXT(subject(&f, 3), "other");
 	CASE("a unit, which no block is named after");
-	take_key(&f, 4, GROUP_UNIT, "cron", 1);
+	claim_key(&f, 4, GROUP_UNIT, "cron", 1);
 	refresh(&f, 540);
 	CHECK_INT(snapshot_held(f.services.snapshot, 4), false);
 	fixture_done(&f);
@@ -345,11 +342,11 @@ int main(void)
 	test_unnamed();
 	test_tries();
 	test_nameless();
-	test_made_anew();
+	test_made_again();
 	test_two_living();
 	test_ranks();
-	test_taken();
-	test_taken_by_both();
+	test_reserved();
+	test_claimed_by_both();
 	test_allowances();
 	test_reserve();
 	test_of_a_block();

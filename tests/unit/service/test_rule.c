@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Service blocks hand down to the kernel, as maps, and when the engine has to look for
- * processes itself. Maps and iterators are played.
+ * Rules of Service blocks in the kernel's maps, and when the engine must inspect processes itself.
+ * Maps and iterators are played.
  */
 #include "tests/unit/fake/blocks.h"
 #include "tests/unit/fake/daemon.h"
@@ -38,7 +38,7 @@ static void test_commands(void)
 	fixture_done(&f);
 }
 
-/* What is told apart by the names of cgroups: the first block that has it. */
+/* If several blocks name the same cgroup, the first one has it. */
 static void test_groups(void)
 {
 	static const char id[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -63,8 +63,8 @@ static void test_groups(void)
 	fixture_done(&f);
 }
 
-/* The row at the end of a path, or of what is left of it where the kernel finds no further step:
- * the lowest on the way, as the BPF side takes it. */
+/* The row at the end of a path; where the kernel finds no further directory, that of the lowest
+ * one found, as on the BPF side. */
 static uint32_t row_of_path(const char *path)
 {
 	uint32_t parent = 0, row = 0;
@@ -119,7 +119,7 @@ static void test_cgroups(void)
 	fixture_done(&f);
 }
 
-/* The programs that follow cgroups are loaded where these count. */
+/* The programs that follow cgroups are loaded only if a rule needs them. */
 static void test_cgroup_program(void)
 {
 	static const struct {
@@ -147,7 +147,7 @@ static void test_cgroup_program(void)
 	}
 }
 
-/* config_read lets none pass. */
+/* config_read() accepts none of these. */
 static void test_long_cgroup(void)
 {
 	char name[CGROUP_NAME_LEN + 1], *paths[] = { name };
@@ -186,12 +186,12 @@ static void test_need_proc(void)
 		CASE("need proc, %s", cases[i].text);
 		fixture_init(&f, cases[i].text);
 		CHECK_INT(config_needs_proc(&f.config), cases[i].want);
-		CHECK_UINT(maps_walks, 1); /* meets the processes that ran before */
+		CHECK_UINT(maps_walks, 1); /* discovers the processes that ran before */
 		fixture_done(&f);
 	}
 }
 
-/* Nothing new: two look-ups, no walk. */
+/* Nothing has changed: two look-ups, no walk. */
 static void test_nothing_new(void)
 {
 	struct fixture f;
@@ -206,7 +206,7 @@ static void test_nothing_new(void)
 	fixture_done(&f);
 }
 
-/* A process that was refused its storage is met by another walk, with or without rules. */
+/* A process that got no storage is discovered by another walk, with or without rules. */
 static void test_refused(void)
 {
 	static const char *const configs[] = {
@@ -221,7 +221,7 @@ static void test_refused(void)
 		CASE("refused, %s", configs[i]);
 		CHECK_INT(fixture_init(&f, configs[i]), 0);
 		walks = maps_walks;
-		f.counters.refused = 1;
+		set_refused(&f, 1);
 		resolver_run(&f.services.resolver, 1);
 		CHECK_UINT(maps_walks, walks + 1);
 		resolver_run(&f.services.resolver, 1);
@@ -232,7 +232,7 @@ static void test_refused(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_record);
 	test_commands();
 	test_groups();
 	test_cgroups();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose rows are, as readings at the same time see it: one refresh is for all of them, what a reading
- * works on does not change, and no row goes to another while a reading takes it for its own.
+ * Owners of rows, as simultaneous readings see them: one refresh serves all of them, the snapshot
+ * of a reading does not change, and no row is reused while a reading uses it.
  */
-#include "tests/unit/fake/roster.h"
+#include "tests/unit/fake/services.h"
 
 #include "tests/unit/fake/daemon.h"
 
@@ -13,7 +13,7 @@
 #define THREADS 4
 #define READINGS 2000
 
-/* One refresh is for all whose interval is at least twice its age. */
+/* A refresh serves all readings whose interval is at least twice its age. */
 static void test_once(void)
 {
 	const struct snapshot *first, *second;
@@ -42,7 +42,7 @@ static void test_once(void)
 	fixture_done(&f);
 }
 
-/* What a reading has begun with it ends with. */
+/* A reading ends with the snapshot that it started with. */
 static void test_constant(void)
 {
 	const struct snapshot *before, *after;
@@ -51,9 +51,7 @@ static void test_constant(void)
 	CASE("constant");
 	fixture_init(&f);
 	before = services_take(&f.services);
-	f.kernel_rows[3].flags = SERVICE_USED;
-	f.kernel_rows[3].processes = 1;
-	memcpy(f.kernel_rows[3].key.text, "bash", 5);
+	claim_row(&f, 3, "bash", 1);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	after = services_take(&f.services);
@@ -73,7 +71,7 @@ static void test_constant(void)
 	fixture_done(&f);
 }
 
-/* A process has ended, and a reading goes on that takes its row for its own. */
+/* A process has ended while a reading still uses its row. */
 static void test_process_in_use(void)
 {
 	const struct snapshot *snapshot;
@@ -84,9 +82,7 @@ static void test_process_in_use(void)
 	fixture_init(&f);
 	fast = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
 	slow = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
-	f.labels[1] = (struct process_label){
-		.start_ns = S(12), .pid = 77, .row = CONFIGURED, .state = PROCESS_ENDED
-	};
+	label_process(&f, 1, 12, 77, CONFIGURED, PROCESS_ENDED);
 	refresh(&f, 100);
 	read_at(&f, fast, 101);
 	read_at(&f, slow, 101);
@@ -114,7 +110,7 @@ static bool catch_up_unless_busy(void *of)
 	return !busy;
 }
 
-/* A subscriber that is late because it is reading just now is asked again. */
+/* A subscriber that is late because its reading is in progress is asked again. */
 static void test_late_and_reading(void)
 {
 	unsigned calls = 0;
@@ -125,7 +121,7 @@ static void test_late_and_reading(void)
 	fixture_init(&f);
 	slow = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, catch_up_unless_busy,
 			       &calls);
-	f.kernel_rows[3].flags = SERVICE_USED;
+	use_row(&f, 3);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	CHECK_INT(f.services.snapshot->states[3].state, ROW_RETIRED);
@@ -143,7 +139,7 @@ static void test_late_and_reading(void)
 	fixture_done(&f);
 }
 
-/* The kernel: processes that live for a moment, in all rows that names may have. */
+/* As the kernel with processes that live briefly, in all rows for names. */
 static void churn(struct fixture *f, unsigned n)
 {
 	for (uint32_t row = CONFIGURED + 1; row < ROWS; row++) {
@@ -157,50 +153,52 @@ static void churn(struct fixture *f, unsigned n)
 	}
 }
 
-struct reader {
+struct reading_thread {
 	struct fixture *f;
 	int subscriber;
 	unsigned odd;
 };
 
-/* Each row's subject is one that there is, in every snapshot. */
+/* In each snapshot, the subject of each row must exist. */
 static void *read_often(void *of)
 {
-	struct reader *reader = of;
+	struct reading_thread *reading_thread = of;
 
 	for (unsigned n = 0; n < READINGS; n++) {
-		const struct snapshot *snapshot =
-			services_begin(&reader->f->services, reader->subscriber, n % 3 * 1e-4);
+		const struct snapshot *snapshot = services_begin(
+			&reading_thread->f->services, reading_thread->subscriber, n % 3 * 1e-4);
 		uint64_t begin_ns = clock_ns();
 
 		for (uint32_t row = 0; row < snapshot->row_count; row++) {
 			int subject = snapshot_subject(snapshot, row);
 
-			reader->odd += subject < 0 || !snapshot->subjects.subject[subject].used;
+			reading_thread->odd +=
+				subject < 0 || !snapshot->subjects.subject[subject].used;
 			snapshot_notable(snapshot, row);
 		}
-		services_read(&reader->f->services, reader->subscriber, snapshot, begin_ns);
-		services_catch_up(&reader->f->services, clock_ns());
+		services_read(&reading_thread->f->services, reading_thread->subscriber, snapshot,
+			      begin_ns);
+		services_catch_up(&reading_thread->f->services, clock_ns());
 	}
 	return NULL;
 }
 
 static void test_threads(void)
 {
-	struct reader readers[THREADS];
+	struct reading_thread reading_threads[THREADS];
 	pthread_t threads[THREADS];
 	struct fixture f;
 
 	CASE("threads");
 	fixture_init(&f);
-	f.services.lifecycle.interval_ns = 100000;
+	set_interval(&f, 100000);
 	for (size_t i = 0; i < THREADS; i++) {
-		readers[i] = (struct reader){ .f = &f };
-		readers[i].subscriber =
+		reading_threads[i] = (struct reading_thread){ .f = &f };
+		reading_threads[i].subscriber =
 			subscribers_add(&f.services.lifecycle.subscribers, 1e-4, NULL, NULL);
 	}
 	for (size_t i = 0; i < THREADS; i++)
-		if (pthread_create(&threads[i], NULL, read_often, &readers[i]) != 0)
+		if (pthread_create(&threads[i], NULL, read_often, &reading_threads[i]) != 0)
 			abort();
 	for (unsigned n = 0; n < READINGS; n++) {
 		churn(&f, n);
@@ -208,31 +206,28 @@ static void test_threads(void)
 	}
 	for (size_t i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
-		CHECK_UINT(readers[i].odd, 0);
+		CHECK_UINT(reading_threads[i].odd, 0);
 	}
 	CHECK_UINT(f.services.snapshot->users, 1);
 	fixture_done(&f);
 }
 
-/* Told once an hour. */
-static void test_told(void)
+/* Logged at most once an hour. */
+static void test_logged(void)
 {
 	struct fixture f;
 
 	fixture_init(&f);
-	f.config.max_new_services = 7;
-	f.services.config = f.services.resolver.config = &f.config;
-	f.services.resolver.counters = &f.counters;
-	f.services.resolver.free_rows = &f.services.lifecycle.free_rows;
+	set_max_new_services(&f, 7);
 	for (unsigned i = 0; i < 3; i++) {
-		CASE("told, %u", i);
-		f.services.lifecycle.names_refused += i;
+		CASE("logged, %u", i);
+		refuse_names(&f, i);
 		services_resolve(&f.services, 0);
 		CHECK_UINT(daemon_messages(), i > 0);
 	}
 	CHECK_HAS(daemon_message(0), "than MaxNewServices 7 allows in an hour: 1 are counted");
-	CASE("told, an hour later");
-	f.services.told_ns -= 3601 * NS_PER_S;
+	CASE("logged, an hour later");
+	age_refusal_message(&f);
 	services_resolve(&f.services, 0);
 	CHECK_UINT(daemon_messages(), 2);
 	CHECK_HAS(daemon_message(1), "in an hour: 2 are counted");
@@ -242,12 +237,12 @@ static void test_told(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_record);
 	test_once();
 	test_constant();
 	test_process_in_use();
 	test_late_and_reading();
 	test_threads();
-	test_told();
+	test_logged();
 	return testing_end();
 }

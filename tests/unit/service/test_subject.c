@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of subjects, and numbers that are used again.
+ * Names of subjects, and numbers that are reused.
  */
 #include "tests/unit/testing.h"
 
@@ -36,7 +36,7 @@ static void test_numbers(void)
 	subjects_leave(&s, (size_t)db);
 	CHECK_INT(s.subject[db].used, true);
 
-	CASE("no row left, another takes the number");
+	CASE("no row is left, another subject gets the number");
 	subjects_leave(&s, (size_t)db);
 	CHECK_INT(s.subject[db].used, false);
 	subjects_leave(&s, (size_t)db);
@@ -73,7 +73,7 @@ static const char *entered(struct subjects *s, enum subject_kind kind, const cha
 	return subject < 0 ? strerror(-subject) : s->subject[subject].name;
 }
 
-/* One name, several kinds: several subjects. */
+/* A name in several kinds is several subjects. */
 static void test_kinds(void)
 {
 	struct subjects s = { 0 };
@@ -88,14 +88,14 @@ static void test_kinds(void)
 	subjects_done(&s);
 }
 
-/* Whatever a process calls itself, it has no name that is another kind's. */
-static void test_taken(void)
+/* The name of a process is never one that is reserved for another kind. */
+static void test_reserved(void)
 {
 	static const struct {
 		enum subject_kind kind;
 		const char *name;
 		unsigned numbers;
-	} taken[] = {
+	} reserved[] = {
 		{ SUBJECT_NONE, "self", 0 },       { SUBJECT_SERVICE, "web", 0 },
 		{ SUBJECT_SERVICE, "db", 0 },      { SUBJECT_SERVICE, "db__", 0 },
 		{ SUBJECT_SERVICE, "my_app", 0 },  { SUBJECT_SERVICE, "late_", 0 },
@@ -147,8 +147,8 @@ static void test_taken(void)
 	};
 	struct subjects s = { 0 };
 
-	for (size_t i = 0; i < COUNT_OF(taken); i++)
-		subjects_take(&s, taken[i].kind, taken[i].name, taken[i].numbers);
+	for (size_t i = 0; i < COUNT_OF(reserved); i++)
+		subjects_take(&s, reserved[i].kind, reserved[i].name, reserved[i].numbers);
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		CASE("a command called \"%s\"", cases[i].name);
 		CHECK_TEXT(entered(&s, SUBJECT_COMMAND, cases[i].name), cases[i].want);
@@ -186,7 +186,7 @@ int main(void)
 {
 	test_numbers();
 	test_kinds();
-	test_taken();
+	test_reserved();
 	test_many();
 	return testing_end();
 }

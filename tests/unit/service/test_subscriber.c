@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whom rows that are given back wait for, and for how long.
+ * Which probes a retired row waits for, and how long.
  */
-#include "tests/unit/fake/roster.h"
+#include "tests/unit/fake/services.h"
 
 static void test_subscribers(void)
 {
@@ -19,7 +19,7 @@ static void test_subscribers(void)
 		  first);
 	subscribers_remove(&f.services.lifecycle.subscribers, -1);
 	CASE("a subscriber that has left is not waited for");
-	take_row(&f, 3, "true", 0);
+	claim_row(&f, 3, "true", 0);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	read_at(&f, first, 115);
@@ -37,7 +37,7 @@ static bool count_call(void *of)
 	return true;
 }
 
-/* One reads twice a day, and one cannot: rows go to other names all the same. */
+/* One probe reads twice a day and another cannot: rows are reused nevertheless. */
 static void test_late_subscriber(void)
 {
 	unsigned calls = 0;
@@ -48,7 +48,7 @@ static void test_late_subscriber(void)
 	fixture_init(&f);
 	fast = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, count_call, &calls);
 	subscribers_add(&f.services.lifecycle.subscribers, 43200, count_call, &calls);
-	take_row(&f, 3, "true", 0);
+	claim_row(&f, 3, "true", 0);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	read_at(&f, fast, 115);
@@ -59,9 +59,9 @@ static void test_late_subscriber(void)
 	CHECK_INT(state(&f, 3), ROW_FREE);
 	CHECK_UINT(calls, 1);
 	CHECK_UINT(maps_count("service_free"), 1);
-	CASE("late, two rows at once");
-	take_row(&f, 3, "a", 0);
-	take_row(&f, 4, "b", 0);
+	CASE("late, two rows");
+	claim_row(&f, 3, "a", 0);
+	claim_row(&f, 4, "b", 0);
 	refresh(&f, 130);
 	refresh(&f, 140);
 	read_at(&f, fast, 145);
@@ -72,7 +72,7 @@ static void test_late_subscriber(void)
 	fixture_done(&f);
 }
 
-/* Subjects wait for a late subscriber, but only so many. */
+/* Subjects wait for a late subscriber, up to a limit. */
 static void test_departed(void)
 {
 	struct fixture f;
@@ -93,10 +93,10 @@ static void test_departed(void)
 		CASE("departed, %u after it", i);
 		CHECK_INT(f.services.lifecycle.subjects.subject[web].used, true);
 		snprintf(name, sizeof(name), "n%u", i);
-		take_row(&f, 3, name, 1);
+		claim_row(&f, 3, name, 1);
 		refresh(&f, 1000 * (i + 1));
 		refresh(&f, 1000 * (i + 1) + 10);
-		f.kernel_rows[3].processes = 0;
+		set_processes(&f, 3, 0);
 		refresh(&f, 1000 * (i + 1) + 20);
 		refresh(&f, 1000 * (i + 1) + 200);
 		refresh(&f, 1000 * (i + 1) + 300);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When the walk over tasks is run, and which programs it calls. Maps and iterators are played;
+ * When the walk over all tasks runs, and which programs it calls. Maps and iterators are played;
  * nothing is loaded.
  */
 #include "tests/unit/testing.h"
@@ -46,7 +46,7 @@ static void end(void)
 	maps_clear();
 }
 
-/* How many walks it has taken. */
+/* Returns the number of walks. */
 static unsigned read_once(const struct object *object, double interval_s)
 {
 	struct error error = { "" };
@@ -79,12 +79,12 @@ static void test_prepare(void)
 	end();
 }
 
-/* Of two readers, the one that finds the last walk too old walks for both. */
+/* Of two readings, the one that finds the last walk too old walks for both. */
 static void test_age(void)
 {
 	struct object process, request, none;
 	struct error error = { "" };
-	unsigned taken;
+	unsigned claimed;
 
 	CASE("age");
 	begin();
@@ -107,11 +107,11 @@ static void test_age(void)
 	CHECK_INT(walk_take(&walk, &process, LONG_S, walk.begun_ns, &error), 0);
 	walk_put(&walk, &process);
 	CHECK_UINT(read_once(&process, LONG_S), 0);
-	CASE("the clock has not gone on since the last one");
-	taken = maps_walks;
+	CASE("no time has passed since the last one");
+	claimed = maps_walks;
 	CHECK_INT(walk_take(&walk, &process, LONG_S, clock_ns() + NS_PER_S, &error), 0);
 	walk_put(&walk, &process);
-	CHECK_UINT(maps_walks - taken, 1);
+	CHECK_UINT(maps_walks - claimed, 1);
 	CHECK_INT(walk_join(&walk, &none, &error), 0);
 	CASE("a probe that joins needs a walk, and then uses that of another");
 	CHECK_INT(walk_join(&walk, &request, &error), 0);
@@ -130,7 +130,7 @@ static void test_age(void)
 	end();
 }
 
-/* What one that failed has missed, the next one visits. */
+/* Tasks that a failed walk has missed are visited by the next one. */
 static void test_failure(void)
 {
 	const struct walk_state none = { 0 };
@@ -158,7 +158,7 @@ static void fail_no_more(void)
 	maps_fail_walks = maps_walks == 2 ? EAGAIN : 0;
 }
 
-/* That was called second when the walk got no further. */
+/* The second program was called when the walk stopped. */
 static void test_endless(void)
 {
 	const struct walk_state second = { .next = 2 };

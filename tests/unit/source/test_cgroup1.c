@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files of v1 in the words of cgroup2, and what is no such file.
+ * Files of cgroup v1 in the format of cgroup2, and texts that are no such file.
  */
 #include "tests/unit/testing.h"
 
@@ -56,7 +56,7 @@ int main(void)
 		ssize_t length;
 
 		CASE("%s: %.40s", cases[i].name, cases[i].text);
-		/* A buffer of its own, without a NUL: it is a file's. */
+		/* In a buffer without a NUL, as files have none. */
 		length = file->say(text, strlen(text), cases[i].second, strlen(cases[i].second),
 				   said);
 		CHECK_INT(length, cases[i].want ? (int)strlen(cases[i].want) : -EINVAL);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows that are spread over shards, and rows that services get on first use. The kernel's side of
- * both is played by hand.
+ * Rows with shards, and rows that services get on first use. The kernel's side is played.
  */
 #include "tests/unit/testing.h"
 
@@ -27,7 +26,7 @@ static void test_shards(void)
 	}
 }
 
-/* What one shard loses another one has; each of a gauge has its sign. */
+/* A loss in one shard is a gain in another one; each shard of a gauge has a sign. */
 static void test_sums(void)
 {
 	static const struct row_member members[] = {
@@ -37,168 +36,165 @@ static void test_sums(void)
 	};
 	struct table table;
 	uint64_t *row = row_table(&table, members, COUNT_OF(members), 16, 4, SUBJECT_PROBE);
-	const struct accumulator *accumulator;
 
 	CASE("shards");
-	table.rows.count = 2;
-	table.rows.shards = 2;
+	row_table_shards(&table, 2, 2);
 	read_at(&table, NULL, S(1));
 	row[4] = 5;
-	row[6] = (uint64_t)-2; /* taken out where it was not put in */
+	row[6] = (uint64_t)-2; /* removed on another CPU than it was added on */
 	row[5] = 7 | 0xfffffff0ULL << 32;
 	row[7] = (uint32_t)-10 | 0x20ULL << 32;
 	read_at(&table, NULL, S(2));
 	CHECK_UINT(table.accumulators.count, 2);
-	accumulator = &table.accumulators.accumulator[1];
-	CHECK_UINT(accumulator->window[0], 3);
-	CHECK_INT(accumulator->window[1], -3);
-	CHECK_UINT(accumulator->window[2], 0x10); /* of 32 bits, that wrap */
-	CHECK_UINT(table.accumulators.accumulator[0].total[0], 0);
+	CHECK_UINT(window(&table, 1, 0), 3);
+	CHECK_INT((int64_t)window(&table, 1, 1), -3);
+	CHECK_UINT(window(&table, 1, 2), 0x10); /* 32 bits that wrap */
+	CHECK_UINT(total(&table, 0, 0), 0);
 	table_done(&table);
 }
 
 static void test_first_use(void)
 {
-	struct fixture f;
+	struct slots_fixture f;
 
-	fixture_init(&f);
+	slots_fixture_init(&f);
 	CASE("no slot, no series");
-	read_at(&f.table, &f.snapshot, S(1));
+	read_slots(&f, S(1));
 	for (uint32_t row = 0; row < HIDDEN; row++)
-		CHECK_INT(accumulator_of(&f, row) == NULL, 1);
+		CHECK_INT(has_series(&f, row), false);
 	CASE("first use");
 	give_slot(&f, DB, 1);
 	count(&f, 1, 10);
-	read_at(&f.table, &f.snapshot, S(2));
+	read_slots(&f, S(2));
 	check(&f, DB, 11, 11);
-	CHECK_INT(accumulator_of(&f, WEB) == NULL && accumulator_of(&f, SERVICE_OTHER) == NULL, 1);
+	CHECK_INT(has_series(&f, WEB), false);
+	CHECK_INT(has_series(&f, SERVICE_OTHER), false);
 	CHECK_UINT(rows_slots_used(&f.table.rows), 1);
 	CASE("no slot is left");
 	give_slot(&f, WEB, 2);
 	count(&f, 0, 5);
-	read_at(&f.table, &f.snapshot, S(3));
+	read_slots(&f, S(3));
 	check(&f, WEB, 0, 0);
 	check(&f, DB, 0, 11);
 	check(&f, SERVICE_OTHER, 6, 6);
-	CHECK_INT(accumulator_of(&f, SERVICE_KERNEL) == NULL, 1);
+	CHECK_INT(has_series(&f, SERVICE_KERNEL), false);
 	CHECK_UINT(rows_slots_used(&f.table.rows), 2);
 	CASE("a slot that cannot be");
 	f.via[WEB] = SLOTS;
-	read_at(&f.table, &f.snapshot, S(4));
-	CHECK_INT(accumulator_of(&f, WEB) == NULL, 1);
+	read_slots(&f, S(4));
+	CHECK_INT(has_series(&f, WEB), false);
 	check(&f, SERVICE_OTHER, 0, 6);
-	fixture_done(&f);
+	slots_fixture_done(&f);
 }
 
-/* Counts under other, and comes to its own without a loss. */
+/* Its counts are other's while it is hidden and its own when it is shown; none is lost. */
 static void test_hidden(void)
 {
-	struct fixture f;
+	struct slots_fixture f;
 
-	fixture_init(&f);
+	slots_fixture_init(&f);
 	CASE("hidden");
 	give_slot(&f, HIDDEN, 1);
 	count(&f, 1, 3);
-	read_at(&f.table, &f.snapshot, S(1));
+	read_slots(&f, S(1));
 	check(&f, SERVICE_OTHER, 4, 4);
 	CASE("shown");
-	show(&f, HIDDEN, "tool", false);
+	show_row(&f.services, HIDDEN, SUBJECT_SERVICE, "tool");
 	count(&f, 1, 6);
-	read_at(&f.table, &f.snapshot, S(2));
+	read_slots(&f, S(2));
 	check(&f, HIDDEN, 7, 7);
 	check(&f, SERVICE_OTHER, 0, 4);
-	fixture_done(&f);
+	slots_fixture_done(&f);
 }
 
-/* The next owner has nothing of the first one, and all of its own. */
+/* The next owner of a slot gets all of its own counts and none of the first owner's. */
 static void test_given_back(void)
 {
-	struct fixture f;
-	size_t gone;
+	struct slots_fixture f;
+	size_t retired;
 
-	fixture_init(&f);
-	gone = (size_t)f.states[DB].subject;
+	slots_fixture_init(&f);
+	retired = subject_of_row(&f.services, DB);
 	give_slot(&f, DB, 2);
 	count(&f, 2, 100);
-	read_at(&f.table, &f.snapshot, S(1));
-	CHECK_INT(f.table.accumulators.accumulator[gone].total != NULL, 1);
-	CASE("gone");
-	subjects_leave(&f.snapshot.subjects, (size_t)f.states[DB].subject);
-	f.states[DB] = (struct service_state){ .state = ROW_RETIRED };
+	read_slots(&f, S(1));
+	CHECK_INT(has_cells(&f.table, retired), true);
+	CASE("exited");
+	retire_row(&f.services, DB);
 	count(&f, 2, 9);
-	read_at(&f.table, &f.snapshot, S(2));
+	read_slots(&f, S(2));
 	check(&f, SERVICE_OTHER, 10, 10);
 	CHECK_UINT(f.via[DB], 0);
 	CHECK_UINT(f.owners[2], 0);
-	CASE("what is gone takes no memory");
-	CHECK_INT(f.table.accumulators.accumulator[gone].total == NULL, 1);
-	CASE("who was refused a slot learns of it");
+	CASE("an exited service needs no memory");
+	CHECK_INT(has_cells(&f.table, retired), false);
+	CASE("services without a slot are notified");
 	CHECK_UINT(f.owners[0], 1);
 	CASE("the next owner");
 	give_slot(&f, WEB, 2);
 	count(&f, 2, 6);
-	read_at(&f.table, &f.snapshot, S(3));
+	read_slots(&f, S(3));
 	check(&f, WEB, 7, 7);
 	check(&f, SERVICE_OTHER, 0, 10);
 	CASE("remains of a row that is free");
-	f.states[DB].state = ROW_FREE;
+	set_state(&f.services, DB, ROW_FREE);
 	give_slot(&f, DB, 1);
 	count(&f, 1, 1);
-	read_at(&f.table, &f.snapshot, S(4));
+	read_slots(&f, S(4));
 	check(&f, SERVICE_OTHER, 2, 12);
 	CHECK_UINT(f.owners[1], 0);
 	CASE("a service of a block without processes keeps its slot");
 	CHECK_UINT(f.via[WEB], 2);
 	CHECK_UINT(f.owners[2], WEB + 1);
-	fixture_done(&f);
+	slots_fixture_done(&f);
 }
 
-/* Not that of a service which is there: it asks again when a slot has become free. */
+/* A slot is not freed while its service exists: the service asks again when a slot is free. */
 static void test_refused(void)
 {
-	struct fixture f;
+	struct slots_fixture f;
 
-	fixture_init(&f);
+	slots_fixture_init(&f);
 	CASE("refused a slot");
 	f.via[DB] = f.via[WEB] = 1U << 31;
-	read_at(&f.table, &f.snapshot, S(1));
+	read_slots(&f, S(1));
 	CHECK_UINT(f.via[DB], 1U << 31);
-	CASE("refused and gone");
-	f.states[DB].state = ROW_RETIRED;
-	read_at(&f.table, &f.snapshot, S(2));
+	CASE("refused and exited");
+	set_state(&f.services, DB, ROW_RETIRED);
+	read_slots(&f, S(2));
 	CHECK_UINT(f.via[DB], 0);
 	CHECK_UINT(f.via[WEB], 1U << 31);
 	CHECK_UINT(f.owners[0], 0);
-	fixture_done(&f);
+	slots_fixture_done(&f);
 }
 
-/* A bucket out of which a sample of the first owner was moved counts all of the second one's. */
+/* If the first owner lowered a bucket by moving a sample, all counts of the second owner count. */
 static void test_given_back_fallen(void)
 {
-	struct fixture f;
+	struct slots_fixture f;
 
-	fixture_init(&f);
+	slots_fixture_init(&f);
 	CASE("a bucket that has fallen");
-	f.table.schema.columns[0].kind = COLUMN_HIST;
+	row_table_column_kind(&f.table, 0, COLUMN_HIST);
 	give_slot(&f, DB, 2);
 	count(&f, 2, 10);
-	read_at(&f.table, &f.snapshot, S(1));
-	f.states[DB].state = ROW_RETIRED;
+	read_slots(&f, S(1));
+	set_state(&f.services, DB, ROW_RETIRED);
 	f.cells[2 * SHARDS] -= 5;
-	read_at(&f.table, &f.snapshot, S(2));
+	read_slots(&f, S(2));
 	give_slot(&f, WEB, 2);
 	count(&f, 2, 1);
-	read_at(&f.table, &f.snapshot, S(3));
+	read_slots(&f, S(3));
 	check(&f, WEB, 2, 2);
-	fixture_done(&f);
+	slots_fixture_done(&f);
 }
 
-/* What the SUBJECT tag says of an object's maps is checked, and they get their sizes. */
+/* The maps that a SUBJECT tag names are checked, and get their sizes. */
 static void test_resize(void)
 {
 	static const struct row_counts counts = { .services = 9, .slots = 5, .shards = 4 };
 	static const struct {
-		const char *name, *map, *via; /* NULL: as the tag has it */
+		const char *name, *map, *via; /* NULL: as in the tag */
 		int status;
 		uint32_t entries;
 		const char *error;
@@ -241,13 +237,13 @@ static void test_resize(void)
 	}
 }
 
-/* Those that services have by leave: each configured service has its own besides. */
-static void test_leave(void)
+/* Slots by grant: each configured service has one of its own in addition. */
+static void test_grant(void)
 {
 	static const struct {
 		size_t configured;
 		unsigned from; /* enum service_source */
-		uint32_t services, count, kept, open;
+		uint32_t services, count, reserved, user_first;
 	} cases[] = {
 		{ 0, SERVICES_FROM_COMMANDS, 99, 5, 1, 1 },
 		{ 0, SERVICES_FROM_COMMANDS | SERVICES_FROM_UNITS, 99, 5, 1, 3 },
@@ -277,21 +273,21 @@ static void test_leave(void)
 		struct error error = { "" };
 		struct table table;
 
-		CASE("by leave, %zu configured of %u, from %#x", cases[i].configured,
+		CASE("by grant, %zu configured of %u, from %#x", cases[i].configured,
 		     cases[i].services, cases[i].from);
 		CHECK_INT(table_open(&table, map, bpf_object__btf(object), NULL, dispatch_type,
 				     NULL, &error),
 			  1);
 		CHECK_INT(table_resize(&table, &counts, object, &error), 0);
 		CHECK_UINT(table.rows.count, cases[i].count);
-		CHECK_UINT(table.rows.kept, cases[i].kept);
-		CHECK_UINT(table.rows.open, cases[i].open);
+		CHECK_UINT(table.rows.kept, cases[i].reserved);
+		CHECK_UINT(table.rows.open, cases[i].user_first);
 		table_done(&table);
 		bpf_object__close(object);
 	}
 }
 
-/* As many services as there can be: the copy of a section is no larger for it. */
+/* With the largest number of services, the copy of a section is no larger. */
 static void test_section(void)
 {
 	static const struct row_counts counts = { .services = 4611, .slots = 5, .shards = 1 };
@@ -311,7 +307,7 @@ static void test_section(void)
 	bpf_object__close(object);
 }
 
-static void test_share(void)
+static void test_shared_map(void)
 {
 	struct bpf_map *map[] = { (struct bpf_map *)&map[0], (struct bpf_map *)&map[1],
 				  (struct bpf_map *)&map[2], (struct bpf_map *)&map[3] };
@@ -350,8 +346,8 @@ int main(void)
 	test_refused();
 	test_given_back_fallen();
 	test_resize();
-	test_leave();
+	test_grant();
 	test_section();
-	test_share();
+	test_shared_map();
 	return testing_end();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of text files: as the kernel writes them, and as nobody does.
+ * Rows from kernel text: as the kernel writes it, and invalid text.
  */
 #include "tests/unit/testing.h"
 
@@ -29,7 +29,7 @@ static const char swaps[] = "Filename\t\tType\t\tSize\tUsed\tPriority\n"
 			    "/dev/vda2  partition 1000 10 -2\n/swap file 500 0 -3\n";
 static const char stat[] = "cpu  1 2 3\ncpu0 1 2 3\ncpu1 0 0 0\nintr 5 6\nctxt 99\n";
 
-/* Rows, each with a semicolon behind it; what is not there is a minus. */
+/* The rows, each followed by a semicolon; a minus for a missing value. */
 static const struct {
 	const char *file, *fields[FIELDS_MAX], *text, *want;
 } cases[] = {
@@ -99,7 +99,7 @@ static void add(struct got *got, const char *text, size_t length)
 	snprintf(got->text + at, sizeof(got->text) - at, "%.*s", (int)length, text);
 }
 
-static int take(void *to, const struct text_word *words)
+static int add_words(void *to, const struct text_word *words)
 {
 	struct got *got = to;
 
@@ -126,7 +126,7 @@ static void test_rows(void)
 						  &fields[got.fields], &error),
 				  0);
 		CHECK_INT(text_read(&file, fields, got.fields, cases[i].text, strlen(cases[i].text),
-				    take, &got),
+				    add_words, &got),
 			  0);
 		CHECK_TEXT(got.text, cases[i].want);
 	}

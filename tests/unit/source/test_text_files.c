@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files of tables, which come, go, and are replaced by others of their names.
+ * Files of tables, which appear, vanish and are replaced under their names.
  */
 #include "tests/unit/testing.h"
+
+#include "tests/unit/fake/text_file.h"
 
 #include "plugin/source/text_files.h"
 
@@ -14,7 +16,7 @@
 
 static char dir[] = "/tmp/test_text_files.XXXXXX";
 
-/* What was there is another file from then on. */
+/* Replaces a file by another one. */
 static void put(const char *path, const char *text)
 {
 	char next[64];
@@ -27,7 +29,7 @@ static void put(const char *path, const char *text)
 	close(fd);
 }
 
-/* What a file says, or the error; "new " before that. */
+/* The content of a file, or the error; preceded by "new " if the file is. */
 static const char *said(struct text_files *files, struct text_file *file)
 {
 	static char got[128];
@@ -46,7 +48,7 @@ static const char *said(struct text_files *files, struct text_file *file)
 static void init(struct text_files *files, const struct file_tag *tag, const struct config *config)
 {
 	CHECK_INT(text_files_init(files, tag, config), 0);
-	files->root = open(".", O_PATH | O_DIRECTORY);
+	set_files_root(files, open(".", O_PATH | O_DIRECTORY));
 	CHECK_INT(text_files_update(files), 0);
 }
 
@@ -96,7 +98,7 @@ static bool has(const struct text_files *files, const char *text)
 	return strstr(matches(files), text) != NULL;
 }
 
-static void test_pattern(void)
+static void test_glob(void)
 {
 	const struct file_tag tag = { .path = "devices/sd*/stat" };
 	struct text_files files;
@@ -120,7 +122,7 @@ static void test_pattern(void)
 	CHECK_UINT(files.count, 2);
 	for (size_t i = 0; i < files.count; i++)
 		CHECK_UINT(strlen(said(&files, &files.file[i])), 1);
-	CASE("one goes and one comes");
+	CASE("one vanishes and one appears");
 	CHECK_INT(unlink("devices/sda/stat") || rmdir("devices/sda") || mkdir("devices/sdc", 0755),
 		  0);
 	CHECK_INT(text_files_update(&files), 0);
@@ -145,7 +147,7 @@ static void test_many(void)
 		close(open(path, O_WRONLY | O_CREAT, 0644));
 	}
 	CHECK_INT(text_files_init(&files, &tag, NULL), 0);
-	files.root = open(".", O_PATH | O_DIRECTORY);
+	set_files_root(&files, open(".", O_PATH | O_DIRECTORY));
 	CHECK_INT(text_files_update(&files), -E2BIG);
 	CHECK_UINT(files.count, TEXT_FILES_MAX);
 	CASE("few stay open");
@@ -194,7 +196,7 @@ int main(void)
 
 	CHECK_INT(mkdtemp(dir) != NULL && chdir(dir) == 0, 1);
 	test_one();
-	test_pattern();
+	test_glob();
 	test_many();
 	test_services();
 	snprintf(remove, sizeof(remove), "rm -rf %s", dir);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of text files: sums that grow while files come, go and fall, and rows by key.
+ * Rows of text files: sums that grow while files appear, vanish and decrease, and rows by key.
  */
 #include "tests/unit/testing.h"
+
+#include "tests/unit/fake/text_file.h"
 
 #include "plugin/source/text_rows.h"
 
@@ -17,7 +19,7 @@ static const struct fields sums = {
 	.by_service = true,
 };
 
-/* Key: service, name, device; row: n, g. */
+/* The key: service, name, device; the row: n, g. */
 static const struct fields keys = {
 	.file = { .root = PSEUDO_CGROUP, .form = FORM_LINES },
 	.field = { { .member = "n", .offset = 0, .size = 8 },
@@ -44,8 +46,8 @@ static bool read_text(struct text_rows *rows, struct text_file *file, const char
 	return text_rows_read(rows, file, text, strlen(text));
 }
 
-/* "ROW:N,G " of each row that is given; of keys SERVICE/NAME/DEVICE/FILE:... */
-static int take(void *to, const struct source_row *row, struct error *error)
+/* Appends "ROW:N,G " for each row, or "SERVICE/NAME/DEVICE/FILE:N,G " for one with a key. */
+static int add_row(void *to, const struct source_row *row, struct error *error)
 {
 	const uint64_t *cell = (const uint64_t *)row->bytes.at;
 	const struct key *key = row->key;
@@ -55,7 +57,7 @@ static int take(void *to, const struct source_row *row, struct error *error)
 
 	if (row->is_base)
 		return error_set(error, -7, "enough");
-	if (row->bytes.stride == STRIDE + 8) { /* with keys */
+	if (row->bytes.stride == STRIDE + 8) { /* has a key */
 		memcpy(&file, key->file, sizeof(file));
 		length += (size_t)sprintf(got + length, "%u/%.4s/%u/%ju:", key->service, key->name,
 					  key->device, (uintmax_t)file);
@@ -72,7 +74,7 @@ static const char *given(const struct text_rows *rows)
 	struct error error = { "" };
 
 	got[0] = '\0';
-	CHECK_INT(text_rows_each(rows, take, got, &error), 0);
+	CHECK_INT(text_rows_each(rows, add_row, got, &error), 0);
 	return got;
 }
 
@@ -84,13 +86,16 @@ static void begin(struct text_rows *rows)
 
 static void test_sums(bool begins_at_zero)
 {
-	struct text_file a = { .service = 2, .is_new = true, .begins_at_zero = true },
-			 b = { .service = 2, .begins_at_zero = true },
-			 c = { .service = 3, .is_new = true, .begins_at_zero = true };
+	struct text_file a = text_file_of(2, 0), b = text_file_of(2, 0), c = text_file_of(3, 0);
 	uint64_t cells[5 * STRIDE / 8] = { 0 };
 	struct fields fields = sums;
 	struct text_rows rows;
 
+	set_begins_at_zero(&a);
+	set_begins_at_zero(&b);
+	set_begins_at_zero(&c);
+	set_new(&a, true);
+	set_new(&c, true);
 	fields.file.root = begins_at_zero ? PSEUDO_CGROUP : PSEUDO_PROC;
 	CASE("sums%s", begins_at_zero ? " from zero" : "");
 	CHECK_INT(text_rows_init(&rows, &fields, 5, STRIDE, cells), 0);
@@ -98,16 +103,16 @@ static void test_sums(bool begins_at_zero)
 	CHECK_INT(read_text(&rows, &a, "n 100\ng 5\n"), 1);
 	CHECK_TEXT(given(&rows), "2:0,5 ");
 	CASE("growth; a gauge as it stands");
-	a.is_new = false;
+	set_new(&a, false);
 	begin(&rows);
 	CHECK_INT(read_text(&rows, &a, "n 130\ng 4\n"), 1);
 	CHECK_TEXT(given(&rows), "2:30,4 ");
 	CASE("another file of the row");
 	begin(&rows);
-	b.is_new = true;
+	set_new(&b, true);
 	CHECK_INT(read_text(&rows, &a, "n 131\ng 4\n") && read_text(&rows, &b, "n 50\ng 6\n"), 1);
 	CHECK_TEXT(given(&rows), begins_at_zero ? "2:81,10 " : "2:31,10 ");
-	b.is_new = false;
+	set_new(&b, false);
 	CASE("one falls, one lacks the counter, one comes");
 	begin(&rows);
 	CHECK_INT(read_text(&rows, &a, "n 1\n") && read_text(&rows, &b, "g 7\nn max\n") &&
@@ -121,7 +126,7 @@ static void test_sums(bool begins_at_zero)
 	CHECK_INT(rows.found[0] && !rows.found[1] && rows.ever[1], 1);
 	CASE("one is another");
 	begin(&rows);
-	a.is_new = true;
+	set_new(&a, true);
 	CHECK_INT(read_text(&rows, &a, "n 7\n"), 1);
 	CHECK_TEXT(given(&rows), begins_at_zero ? "2:92,0 " : "2:35,0 ");
 	CASE("nothing of use");
@@ -129,16 +134,16 @@ static void test_sums(bool begins_at_zero)
 	CHECK_INT(read_text(&rows, &b, "m 52\nn -1\nn\n"), 0);
 	CHECK_INT(read_text(&rows, &b, ""), 0);
 	CHECK_TEXT(given(&rows), "");
-	free(a.previous);
-	free(b.previous);
-	free(c.previous);
+	text_file_done(&a);
+	text_file_done(&b);
+	text_file_done(&c);
 	text_rows_done(&rows);
 }
 
-/* Of several files of a service. */
+/* Several files of a service. */
 static void test_several(bool single)
 {
-	struct text_file a = { .service = 2 }, b = { .service = 2 }, c = { .service = 3 };
+	struct text_file a = text_file_of(2, 0), b = text_file_of(2, 0), c = text_file_of(3, 0);
 	uint64_t cells[5 * STRIDE / 8] = { 0 };
 	struct fields fields = sums;
 	struct text_rows rows;
@@ -166,15 +171,15 @@ static void test_several(bool single)
 	text_rows_count(&rows, &a);
 	CHECK_INT(read_text(&rows, &a, "n 131\ng 4\n"), 1);
 	CHECK_TEXT(given(&rows), single ? "2:182,4 " : "2:141,4 ");
-	free(a.previous);
-	free(b.previous);
-	free(c.previous);
+	text_file_done(&a);
+	text_file_done(&b);
+	text_file_done(&c);
 	text_rows_done(&rows);
 }
 
 static void test_keys(void)
 {
-	struct text_file a = { .service = 2, .number = 7 }, b = { .service = 3, .number = 8 };
+	struct text_file a = text_file_of(2, 7), b = text_file_of(3, 8);
 	struct text_rows rows;
 
 	CHECK_INT(text_rows_init(&rows, &keys, 3, STRIDE + 8, NULL), 0);
@@ -203,7 +208,7 @@ static void test_keys(void)
 
 static void test_bases(void)
 {
-	struct text_file a = { .service = 2, .number = 7 };
+	struct text_file a = text_file_of(2, 7);
 	struct fields fields = keys;
 	struct error error = { "" };
 	struct text_rows rows;
@@ -214,7 +219,7 @@ static void test_bases(void)
 	CHECK_INT(text_rows_init(&rows, &fields, 3, STRIDE + 8, NULL), 0);
 	text_rows_begin(&rows);
 	CHECK_INT(read_text(&rows, &a, "x 1 n=1\n"), 1);
-	CHECK_INT(text_rows_each(&rows, take, got, &error), -7);
+	CHECK_INT(text_rows_each(&rows, add_row, got, &error), -7);
 	text_rows_done(&rows);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of stacks, of any bytes, as lines of folded files.
+ * Stack records, also with arbitrary bytes, as lines of folded files.
  */
 #include "tests/unit/testing.h"
 
@@ -72,7 +72,8 @@ static void test_frames(void)
 			  .user_count = 1,
 			  .comm = "a;b c",
 			  .syscall = 1 },
-		/* Behind the call the next function begins. */
+		/* A call that is the last instruction of its function: its return address is in
+		 * the next one. */
 		.kernel = { 0xffffffff81000100, 0xffffffff81000100 },
 		.user = { { .status = STACK_ADDRESS, .place = 5 } },
 	};
@@ -93,8 +94,8 @@ static void test_frames(void)
 	collector_free(collector);
 }
 
-static void take_text(struct collector *collector, int view, uint64_t value, const char *text,
-		      size_t length)
+static void add_text(struct collector *collector, int view, uint64_t value, const char *text,
+		     size_t length)
 {
 	char bytes[sizeof(struct stack_head) + 64];
 	struct stack_head head = { .value = value };
@@ -109,24 +110,24 @@ static void test_texts(void)
 	struct collector *collector = begin();
 
 	CASE("texts");
-	take_text(collector, cpu, 3, "[read]\0log\0var\0", 15);
-	take_text(collector, cpu, 4, "[read]\0log\0var\0", 15);
+	add_text(collector, cpu, 3, "[read]\0log\0var\0", 15);
+	add_text(collector, cpu, 4, "[read]\0log\0var\0", 15);
 	write_all(collector);
 	check_file("p/files-cpu-20261124-13.folded", "var;log;[read] 7\n");
 	CASE("a state");
-	take_text(collector, opened, 9, "old\0", 4);
-	take_text(collector, opened, 0, "", 0);
+	add_text(collector, opened, 9, "old\0", 4);
+	add_text(collector, opened, 0, "", 0);
 	CASE("a state stays until something of the next is there");
 	write_all(collector);
 	check_file("p/files-opened-20261124-13.folded", "old 9\n");
-	take_text(collector, opened, 5, "new\0", 4);
-	take_text(collector, opened, 0, "", 0);
-	take_text(collector, opened, 6, "newest\0", 7);
+	add_text(collector, opened, 5, "new\0", 4);
+	add_text(collector, opened, 0, "", 0);
+	add_text(collector, opened, 6, "newest\0", 7);
 	write_all(collector);
 	check_file("p/files-opened-20261124-13.folded", "newest 6\n");
 	CASE("an empty state");
-	take_text(collector, opened, 0, "", 0);
-	take_text(collector, opened, 0, "", 0);
+	add_text(collector, opened, 0, "", 0);
+	add_text(collector, opened, 0, "", 0);
 	write_all(collector);
 	check_file("p/files-opened-20261124-13.folded", "(none)");
 	collector_free(collector);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of folded files, and the names of such files.
+ * Lines of folded files, and names of these files.
  */
 #include "tests/unit/testing.h"
 
@@ -191,7 +191,7 @@ static void test_names(void)
 	}
 }
 
-/* Clocks go back: what comes twice has one name. */
+/* An hour that a clock repeats has one file. */
 static void test_hours(void)
 {
 	static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records that hold names, as lines of folded files.
+ * Records with texts instead of frames, as lines of folded files.
  */
 #include "tests/unit/testing.h"
 

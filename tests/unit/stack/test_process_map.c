@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mappings of a process with code in them, by the text of /proc/PID/maps.
+ * The executable mappings of a process, by the text of /proc/PID/maps.
  */
 #include "tests/unit/testing.h"
 

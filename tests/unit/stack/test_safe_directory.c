@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directories that nobody else can put anything into.
+ * Directories that only their owner can change.
  */
 #include "tests/unit/testing.h"
 
@@ -70,7 +70,7 @@ static void test_bad(void)
 	check(path, -ENOTDIR, "it is no directory for files");
 }
 
-/* What is somebody else's, which root alone can make. */
+/* Directories of other users, which only root can make. */
 static void test_strangers(void)
 {
 	if (geteuid() != 0) {

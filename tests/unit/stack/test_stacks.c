@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks as numbers, and texts: each once, within bounds.
+ * Numbers of stacks and texts: each is stored once, within limits.
  */
 #include "tests/unit/testing.h"
 

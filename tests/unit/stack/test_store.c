@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Folded files on a disk: what is added is in them, also after a restart, a full disk and a directory
- * that has gone; and they stay within their bounds.
+ * Folded files on disk: they have all that was added, also after a restart, a full disk or the
+ * removal of the directory; and they stay within their limits.
  */
 #include "tests/unit/testing.h"
 
@@ -94,7 +94,7 @@ static void test_adding(void)
 	CHECK_INT(stat(scratch_path(WEB), &file), 0);
 	CHECK_UINT(file.st_mode & 0777, 0640);
 
-	CASE("once more");
+	CASE("again");
 	add(store, "web", T, "main;write", 30);
 	add(store, "web", T, "main;parse", 2);
 	check_write(store, T + 60, 0, "");
@@ -112,7 +112,7 @@ static void test_adding(void)
 	store_free(NULL);
 }
 
-/* What is there is a state. */
+/* The files that exist are the state at a restart. */
 static void test_state(void)
 {
 	struct store *store = open_at("s", 24, 64);
@@ -276,7 +276,7 @@ static void test_file_bounds(void)
 	store_free(store);
 }
 
-/* What can't be written stays, within bounds. */
+/* What cannot be written stays in memory, within limits. */
 static void test_memory_bounds(void)
 {
 	struct store *store = open_at("m", 24, 1024);
@@ -309,17 +309,17 @@ static void test_memory_bounds(void)
 	store_free(store);
 }
 
-static void test_directory_gone(void)
+static void test_directory_removed(void)
 {
 	struct store *store = open_at("g", 24, 64);
 
-	CASE("directory that has gone");
+	CASE("removed directory");
 	CHECK_INT(rmdir(scratch_path("g")), 0);
 	add(store, "web", T, "main", 1);
 	check_write(store, T, 0, "");
 	check_file("g/web-cpu-20261124-13.folded", "main 1\n");
 
-	CASE("a file in its place, then it is back");
+	CASE("a file of its name, then the directory again");
 	CHECK_INT(rename(scratch_path("g"), scratch_path("away")), 0);
 	scratch_write("g", "");
 	add(store, "web", T, "main", 1);
@@ -339,7 +339,7 @@ static void test_directory_gone(void)
 	check_write(store, T, 0, "");
 	check_file("g/web-cpu-20261124-13.folded", "main 4\n");
 
-	CASE("values that wait for longer than files are kept");
+	CASE("values that wait for longer than files exist");
 	CHECK_INT(chmod(scratch_path("g"), 0777), 0);
 	add(store, "old", T, "main", 1);
 	check_write(store, T + 25 * HOUR, -EPERM, "");
@@ -349,7 +349,7 @@ static void test_directory_gone(void)
 	store_free(store);
 }
 
-/* A limit on files does what a full disk does, for whoever may not mount one. */
+/* A limit on file sizes acts like a full disk; it needs no mount. */
 static void test_short_write(void)
 {
 	struct rlimit before, small = { .rlim_cur = 4096 };
@@ -445,7 +445,7 @@ int main(void)
 	test_limits();
 	test_file_bounds();
 	test_memory_bounds();
-	test_directory_gone();
+	test_directory_removed();
 	test_short_write();
 	test_full();
 	test_refused();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Profiles that thresholds start: one of a service in ten minutes, for as long as it is to be.
+ * Profiles that thresholds start: one for each service in ten minutes, of the configured length.
  */
 #include "tests/unit/testing.h"
 

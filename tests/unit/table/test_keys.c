@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows that are named by their keys: whose growth it is while keys come and go, and which names have
- * series. The rows are given by a source of the test's own.
+ * Rows with keys: which series get their growth while keys appear and vanish, and which names have
+ * series. A source of this file lists the rows.
  */
 #include "tests/unit/testing.h"
 
-#include "tests/unit/fake/reading.h"
+#include "tests/unit/fake/label.h"
+#include "tests/unit/fake/snapshot.h"
+#include "tests/unit/fake/string_list.h"
+#include "tests/unit/fake/table.h"
 
 #include "bpf/lib/service.h"
-#include "plugin/schema/label_kind.h"
 #include "plugin/table/key_name.h"
 #include "plugin/table/keys.h"
 #include "plugin/table/kind.h"
@@ -22,13 +24,11 @@ struct key {
 
 struct fixture {
 	struct table table;
-	struct snapshot snapshot;
-	struct service_state states[4];
-	bool notable[4];
+	struct fake_snapshot services;
 	uint64_t now_s;
 };
 
-/* What the map has: a key and a counter each. */
+/* The content of the map: keys and counters. */
 static struct given {
 	struct key key;
 	uint64_t count;
@@ -40,7 +40,7 @@ static int start(struct rows *rows, struct error *error)
 	return rows && error ? 0 : -1;
 }
 
-static int each(struct rows *rows, row_taker *take, void *to, struct error *error)
+static int each(struct rows *rows, row_taker *add_row, void *to, struct error *error)
 {
 	int status = 0;
 
@@ -51,7 +51,7 @@ static int each(struct rows *rows, row_taker *take, void *to, struct error *erro
 			.cpu = -1,
 		};
 
-		status = take(to, &row, error);
+		status = add_row(to, &row, error);
 	}
 	return status;
 }
@@ -63,45 +63,37 @@ static uint64_t memory(const struct rows *rows)
 
 static const struct source source = { .start = start, .each = each, .memory = memory };
 
-static void show(struct fixture *f, uint32_t row, const char *name)
+static void show_service(struct fixture *f, uint32_t row, const char *name)
 {
-	f->states[row] = (struct service_state){
-		.state = ROW_SHOWN,
-		.subject = subjects_enter(&f->snapshot.subjects, SUBJECT_SERVICE, name),
-	};
+	show_row(&f->services, row, SUBJECT_SERVICE, name);
 }
 
-/* With a label of a service, or that of the number alone. */
+/* With labels for the service and the number, or for the number only. */
 static void fixture_init(struct fixture *f, bool by_service, uint32_t shown_max)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive-call");
 	struct error error = { "" };
-	struct labels labels = { .key_size = sizeof(struct key), .subject = by_service ? 0 : -1 };
+	struct labels labels = labels_none(sizeof(struct key), by_service ? 0 : NO_LABEL);
 
-	*f = (struct fixture){ 0 };
+	*f = (struct fixture){ .now_s = 0 };
 	map_count = 0;
 	if (by_service)
-		labels.label[labels.count++] =
-			(struct label){ .kind = label_kind("service"), .size = 4 };
-	labels.label[labels.count++] =
-		(struct label){ .kind = label_kind("signal"), .offset = 4, .size = 4 };
-	f->snapshot =
-		(struct snapshot){ .row_count = 4, .states = f->states, .notable = f->notable };
-	show(f, SERVICE_OTHER, "other");
-	show(f, SERVICE_KERNEL, "kernel");
-	show(f, SERVICE_FIRST, "web");
-	show(f, SERVICE_FIRST + 1, "db");
+		labels_add(&labels, label_of("service", 0, 4));
+	labels_add(&labels, label_of("signal", 4, 4));
+	snapshot_init(&f->services, 4, 0);
+	show_service(f, SERVICE_OTHER, "other");
+	show_service(f, SERVICE_KERNEL, "kernel");
+	show_service(f, SERVICE_FIRST, "web");
+	show_service(f, SERVICE_FIRST + 1, "db");
 	row_table(&f->table, &member, 1, 8, KEYS, SUBJECT_KEY);
-	f->table.schema.labels = labels;
-	f->table.rows.source = &source;
-	f->table.keys.shown_max = shown_max;
+	row_table_keys(&f->table, &labels, &source, shown_max);
 	CHECK_INT(keys_start(&f->table, &error), 0);
 }
 
 static void fixture_done(struct fixture *f)
 {
 	table_done(&f->table);
-	subjects_done(&f->snapshot.subjects);
+	snapshot_done(&f->services);
 }
 
 static void set(uint32_t service, uint32_t number, uint64_t count)
@@ -117,25 +109,24 @@ static void set(uint32_t service, uint32_t number, uint64_t count)
 static void read_after(struct fixture *f, uint64_t seconds)
 {
 	f->now_s += seconds;
-	read_at(&f->table, &f->snapshot, S(f->now_s));
+	read_at(&f->table, &f->services.snapshot, S(f->now_s));
 }
 
-/* "SUBJECT/LABELS=TOTAL ..." of what is dispatched, in order of its numbers. */
+/* "SUBJECT/LABELS=TOTAL ..." for each dispatched series, in the order of their numbers. */
 static const char *dispatched(const struct fixture *f)
 {
 	static char text[4096];
 
 	text[0] = '\0';
 	for (size_t i = 0; i < f->table.accumulators.count; i++) {
-		const struct accumulator *accumulator = &f->table.accumulators.accumulator[i];
 		size_t length = strlen(text);
 		struct series_name name;
 
-		if (!accumulator->fed)
+		if (!fed(&f->table, i))
 			continue;
-		kind_of(SUBJECT_KEY)->name(&f->table, &f->snapshot, "probe", i, &name);
+		kind_of(SUBJECT_KEY)->name(&f->table, &f->services.snapshot, "probe", i, &name);
 		snprintf(text + length, sizeof(text) - length, "%s%s/%s=%ju", length ? " " : "",
-			 name.subject, name.labels, (uintmax_t)accumulator->total[0]);
+			 name.subject, name.labels, (uintmax_t)total(&f->table, i, 0));
 	}
 	return text;
 }
@@ -162,7 +153,7 @@ static void test_growth(void)
 	set(7, 1, 3);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=18 probe/signal_99=1");
-	CASE("keys that are gone");
+	CASE("removed keys");
 	map_count = 0;
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=18 probe/signal_99=1");
@@ -170,7 +161,7 @@ static void test_growth(void)
 	set(0, 1, 2);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=20 probe/signal_99=1");
-	CASE("gone for long");
+	CASE("removed for long");
 	for (int i = 0; i < 20; i++)
 		read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=20");
@@ -178,17 +169,15 @@ static void test_growth(void)
 	fixture_done(&f);
 }
 
-/* What Label leaves out has no series, and takes none from others, nor counts as other. */
+/* A name that Label excludes has no series, uses no quota, and does not count as other. */
 static void test_choice(void)
 {
-	static char hup[] = "SIGHUP", t[] = "SIGT*", any[] = "w?b";
-	static char *number[] = { hup, t }, *service[] = { any };
-	static const struct strings numbers = { number, 2 }, services = { service, 1 };
+	const struct strings numbers = STRINGS("SIGHUP", "SIGT*"), services = STRINGS("w?b");
 	struct fixture f;
 
 	CASE("by the number");
 	fixture_init(&f, true, 2);
-	f.table.keys.choice.patterns[1] = &numbers;
+	row_table_choose(&f.table, 1, &numbers);
 	for (uint32_t signal = 1; signal <= 15; signal++)
 		set(SERVICE_FIRST, signal, signal);
 	set(SERVICE_FIRST + 1, 2, 7);
@@ -204,36 +193,36 @@ static void test_choice(void)
 
 	CASE("by the service");
 	fixture_init(&f, true, 8);
-	f.table.keys.choice.patterns[0] = &services;
+	row_table_choose(&f.table, 0, &services);
 	set(SERVICE_FIRST, 1, 3);
 	set(SERVICE_FIRST + 1, 1, 4);
 	set(SERVICE_OTHER, 1, 5);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3");
-	CASE("whose row goes to another");
-	show(&f, SERVICE_FIRST + 1, "wub");
+	CASE("its row is another service's");
+	show_service(&f, SERVICE_FIRST + 1, "wub");
 	set(SERVICE_FIRST + 1, 1, 9);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3 wub/SIGHUP=5");
 	CASE("that counts under other, or is none");
 	set(99, 1, 4);
-	f.states[SERVICE_FIRST].state = ROW_HIDDEN;
+	set_state(&f.services, SERVICE_FIRST, ROW_HIDDEN);
 	set(SERVICE_FIRST, 1, 10);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3 wub/SIGHUP=5");
 	fixture_done(&f);
 }
 
-/* A row that was held until it was known to be of no block counts for other, where that is asked for. */
+/* The counts of a row that turns out to be of no block are other's, if other is collected. */
 static void test_unwatched(void)
 {
 	for (int unwatched = 0; unwatched <= 1; unwatched++) {
 		struct fixture f;
 
-		CASE("other is %s", unwatched ? "not asked for" : "asked for");
+		CASE("other is %s", unwatched ? "not collected" : "collected");
 		fixture_init(&f, true, 8);
-		f.snapshot.other_unwatched = unwatched;
-		f.states[SERVICE_FIRST + 1].state = ROW_HIDDEN;
+		set_other_unwatched(&f.services, unwatched);
+		set_state(&f.services, SERVICE_FIRST + 1, ROW_HIDDEN);
 		set(SERVICE_FIRST, 1, 3);
 		set(SERVICE_FIRST + 1, 1, 4);
 		read_after(&f, 1);
@@ -243,7 +232,7 @@ static void test_unwatched(void)
 	}
 }
 
-/* What was there before the probe counts not at all. */
+/* Counts from before the start of the probe are ignored. */
 static void test_start(void)
 {
 	struct error error = { "" };
@@ -251,8 +240,7 @@ static void test_start(void)
 
 	CASE("before the start");
 	fixture_init(&f, false, 8);
-	keys_done(&f.table.keys);
-	f.table.keys.shown_max = 8;
+	row_table_shown(&f.table, 8);
 	set(0, 1, 1000);
 	CHECK_INT(keys_start(&f.table, &error), 0);
 	set(0, 1, 1003);
@@ -269,16 +257,16 @@ static void test_services(void)
 	fixture_init(&f, true, 8);
 	set(SERVICE_FIRST, 15, 4);
 	set(SERVICE_FIRST + 1, 15, 6);
-	set(77, 15, 100); /* nobody's */
+	set(77, 15, 100); /* no service */
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGTERM=4 db/SIGTERM=6");
 	CASE("a service that has retired counts under other");
-	f.states[SERVICE_FIRST].state = ROW_RETIRED;
+	set_state(&f.services, SERVICE_FIRST, ROW_RETIRED);
 	set(SERVICE_FIRST, 15, 5);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGTERM=4 db/SIGTERM=6 other/SIGTERM=1");
 	CASE("its row is another's");
-	show(&f, SERVICE_FIRST, "mail");
+	show_service(&f, SERVICE_FIRST, "mail");
 	set(SERVICE_FIRST, 15, 8);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGTERM=4 db/SIGTERM=6 other/SIGTERM=1 mail/SIGTERM=3");
@@ -290,16 +278,18 @@ static void test_services(void)
 	fixture_done(&f);
 }
 
-/* A row whose text is empty has what found no room in the map. */
-static void test_rest(void)
+/* A row with an empty text has the counts of keys that found no room in the map. */
+static void test_other(void)
 {
+	struct labels labels;
 	struct fixture f;
 
 	CASE("a row for the rest");
 	fixture_init(&f, true, 2);
-	f.table.schema.labels.label[1] = (struct label){
-		.kind = label_kind("string"), .offset = 4, .size = 4, .is_text = true
-	};
+	labels = labels_none(sizeof(struct key), 0);
+	labels_add(&labels, label_of("service", 0, 4));
+	labels_add(&labels, text_label("string", 4, 4));
+	row_table_labels(&f.table, &labels);
 	set(SERVICE_FIRST, 'a', 5);
 	set(SERVICE_FIRST, 0, 7);
 	set(SERVICE_FIRST + 1, 0, 3);
@@ -316,7 +306,7 @@ static void test_rest(void)
 	fixture_done(&f);
 }
 
-/* Two names at once; another has to count twice as much for some time. */
+/* Two names have series; another one must count twice as much for some time to replace one. */
 static void test_top(void)
 {
 	struct fixture f;
@@ -348,7 +338,7 @@ static void test_top(void)
 	}
 	CHECK_HAS(dispatched(&f), "web/SIGQUIT=");
 	CHECK_UINT(f.table.keys.shown, 2);
-	CASE("a name goes on with what it had");
+	CASE("a name continues its series");
 	for (uint64_t i = 1; i < 30; i++) {
 		set(SERVICE_FIRST, 2, 580 + 1000 * i);
 		read_after(&f, HOUR);
@@ -360,15 +350,15 @@ static void test_top(void)
 		uint64_t sum = 0;
 
 		for (size_t i = 0; i < f.table.accumulators.count; i++)
-			if (f.table.accumulators.accumulator[i].total)
+			if (has_cells(&f.table, i))
 				sum += total(&f.table, i, 0);
 		CHECK_UINT(sum, 29000 + 580 + 29000 + 435 + 870 + 1);
 	}
 	fixture_done(&f);
 }
 
-/* New names by the hour: as many as have room at once, and as many in each hour after that. */
-static void test_news(void)
+/* New names per hour: as many at once as may have series, and as many in each further hour. */
+static void test_new_series(void)
 {
 	struct fixture f;
 	uint32_t number = 0;
@@ -381,7 +371,7 @@ static void test_news(void)
 		read_after(&f, 1);
 	}
 	CHECK_UINT(f.table.keys.generation,
-		   41); /* 4 with series, 36 without and what they count in */
+		   41); /* 4 with series, 36 without, and the one that these count in */
 	for (size_t i = 0; i < f.table.keys.name_count; i++)
 		CHECK_INT(f.table.keys.name[i].generation > 4 && f.table.keys.name[i].was_shown, 0);
 	CASE("an hour later");
@@ -395,12 +385,12 @@ static void test_news(void)
 	fixture_done(&f);
 }
 
-/* A name that comes when there may be new ones, but all series are taken. */
+/* A new name within the hour's limit, while all series are in use. */
 static void test_full(void)
 {
 	struct fixture f;
 
-	CASE("all series are taken");
+	CASE("all series are in use");
 	fixture_init(&f, false, 2);
 	set(0, 1, 1);
 	set(0, 2, 1);
@@ -413,7 +403,7 @@ static void test_full(void)
 	fixture_done(&f);
 }
 
-/* As many keys as the map has, again and again others. */
+/* As many keys as the map has entries, each time others. */
 static void test_churn(void)
 {
 	struct fixture f;
@@ -432,25 +422,23 @@ static void test_churn(void)
 	fixture_done(&f);
 }
 
-/* Values of an argument take series from those of the same function alone. */
+/* Argument values have series within the limit of their function. */
 static void test_functions(void)
 {
 	static const struct function_config functions[] = { { .name = "one" },
 							    { .name = "two" },
 							    { .name = "three" } };
+	struct labels labels = labels_none(sizeof(struct key), NO_LABEL);
 	struct error error = { "" };
 	struct fixture f;
 
 	CASE("functions");
 	fixture_init(&f, false, 2);
-	keys_done(&f.table.keys);
-	f.table.keys.shown_max = 2;
-	f.table.schema.labels.label[0] = (struct label){ .kind = label_kind_function(), .size = 4 };
-	f.table.schema.labels.label[1] = (struct label){
-		.kind = label_kind("argument"), .offset = 4, .size = 4, .is_text = true
-	};
-	f.table.schema.labels.count = 2;
-	CHECK_INT(labels_name_functions(&f.table.schema.labels, functions, 3), 0);
+	row_table_shown(&f.table, 2);
+	labels_add(&labels, label_of_kind(label_kind_function(), 0, 4));
+	labels_add(&labels, text_label("argument", 4, 4));
+	CHECK_INT(labels_name_functions(&labels, functions, 3), 0);
+	row_table_labels(&f.table, &labels);
 	CHECK_INT(keys_start(&f.table, &error), 0);
 	for (const char *text = "abcdefgh"; *text; text++)
 		set(0, (uint32_t)*text, 1);
@@ -473,7 +461,7 @@ static void test_functions(void)
 	set(2, 'y', 1);
 	read_after(&f, 1);
 	CHECK_HAS(dispatched(&f), "probe/three-y=1");
-	CASE("a function that was gone for long");
+	CASE("a function without keys for long");
 	map_count = 0;
 	for (int i = 0; i < 12; i++)
 		read_after(&f, 1);
@@ -491,9 +479,9 @@ int main(void)
 	test_choice();
 	test_unwatched();
 	test_services();
-	test_rest();
+	test_other();
 	test_top();
-	test_news();
+	test_new_series();
 	test_full();
 	test_churn();
 	test_functions();

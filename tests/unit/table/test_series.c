@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose series they are: what tables take is what they dispatch, and no two of them have one.
+ * Owners of series: a table registers exactly the series that it dispatches, and no two tables have
+ * the same one.
  */
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/daemon.h"
+#include "tests/unit/fake/label.h"
 #include "tests/unit/fake/row.h"
+#include "tests/unit/fake/string_list.h"
 
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/publish.h"
-#include "plugin/schema/label_kind.h"
 #include "plugin/schema/series.h"
 #include "plugin/table/table_series.h"
 #include "plugin/util/clock.h"
@@ -18,7 +20,6 @@
 
 #define MEMBERS_MAX 2
 #define ROW_SIZE (2 * HIST_SIZE)
-#define HIST_SIZE 4736
 
 static struct config config;
 
@@ -54,7 +55,7 @@ static int add(struct registry *registry, struct subjects *subjects, const struc
 #define DERIVE MEMBER("a", U64, 0, "derive")
 #define LATENCY MEMBER("a", MOMENTS, 0, "latency-x frequency")
 
-/* Tables that meet or not, while there is a service called nginx. */
+/* Tables that conflict or not, while a service is called nginx. */
 static void test_two(void)
 {
 	static const struct {
@@ -160,7 +161,7 @@ static void test_two(void)
 			  cases[i].error ? -EEXIST : 0);
 		CHECK_HAS(error.text, cases[i].error ? cases[i].error : "");
 		CHECK_UINT(registry.count, cases[i].error ? 1 : 2);
-		CASE("two tables, %s, the first one gone", cases[i].name);
+		CASE("two tables, %s, the first one removed", cases[i].name);
 		registry_remove(&registry, &cases[i].second);
 		registry_remove(&registry, &cases[i].first);
 		CHECK_UINT(registry.count, 0);
@@ -170,7 +171,7 @@ static void test_two(void)
 	}
 }
 
-/* One table in which two members come to one series. */
+/* A table in which two members have the same series. */
 static void test_one(void)
 {
 	static const struct {
@@ -201,7 +202,7 @@ static void test_one(void)
 	}
 }
 
-/* No command has the name of a probe's row, also when the probe is off. */
+/* No command has the name of a probe's row, even if the probe is off. */
 static void test_rows(void)
 {
 	static const struct example one = { "net", SUBJECT_PROBE, 1, { DERIVE } },
@@ -226,7 +227,8 @@ static void test_rows(void)
 	subjects_done(&subjects);
 }
 
-/* What is dispatched of a table has been taken, and the reverse; of some series of each metric, too. */
+/* The series of a table that are dispatched are those that it registers, also if some series of
+ * each metric are off. */
 static void test_dispatched(uint32_t series, size_t count)
 {
 	static const struct row_member members[] = {
@@ -243,8 +245,7 @@ static void test_dispatched(uint32_t series, size_t count)
 	uint64_t *row = row_table(&table, members, COUNT_OF(members), ROW_SIZE, 1, SUBJECT_PROBE);
 
 	CASE("what is dispatched of the series %x", series);
-	for (size_t i = 0; i < table.schema.metric_count; i++)
-		table.schema.metrics[i].series = series;
+	row_table_series(&table, series);
 	CHECK_INT(table_read(&table, NULL, NS_PER_S, &error), 0);
 	row[7] += 9;
 	row[HIST_SIZE / 8] += 9;
@@ -268,21 +269,22 @@ static void test_dispatched(uint32_t series, size_t count)
 	table_done(&table);
 }
 
-/* A table of keys, with so many labels of this word in its type instances. */
+/* A table of keys with `count` labels of this word in its type instances. */
 static int add_labelled(struct registry *registry, struct subjects *subjects,
-			const struct example *example, const char *word, size_t labels,
+			const struct example *example, const char *word, size_t count,
 			struct error *error)
 {
+	struct labels labels = labels_none(0, NO_LABEL);
 	struct table table;
 	int status;
 
 	make_table(&table, example);
-	table.schema.labels.count = labels;
-	for (size_t i = 0; i < labels; i++)
-		table.schema.labels.label[i].kind = label_kind(word);
-	table.schema.labels.subject = -1;
+	for (size_t i = 0; i < count; i++)
+		labels_add(&labels, label_of(word, 0, 0));
+	row_table_labels(&table, &labels);
 	status = registry_add(registry, subjects, example, example->probe, &table, &config, error);
-	table.schema.labels.count = 0;
+	labels = labels_none(0, NO_LABEL);
+	row_table_labels(&table, &labels);
 	table_done(&table);
 	return status;
 }
@@ -293,7 +295,7 @@ static int add_keys(struct registry *registry, struct subjects *subjects,
 	return add_labelled(registry, subjects, example, "string", labels, error);
 }
 
-/* Those of classes that no block has are nobody's. */
+/* Series of a class that no block has are not registered. */
 static void test_classes(void)
 {
 	static const struct example keys = {
@@ -311,10 +313,10 @@ static void test_classes(void)
 		  { "b", SUBJECT_SERVICE, 1, { MEMBER("a", U64, 0, "derive-5xx") } },
 		  -EEXIST },
 	};
-	static char unknown[] = "unknown", class_name[] = "5xx", *names[] = { unknown, class_name };
+	const struct strings names = STRINGS("unknown", "5xx");
 	struct strings before = config.classes;
 
-	config.classes = (struct strings){ names, COUNT_OF(names) };
+	config.classes = names;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct registry registry = { 0 };
 		struct subjects subjects = { 0 };
@@ -322,7 +324,7 @@ static void test_classes(void)
 
 		CASE("classes: %s", cases[i].name);
 		CHECK_INT(add_labelled(&registry, &subjects, &keys, "class", 1, &error), 0);
-		CHECK_UINT(registry.set[0].count, COUNT_OF(names));
+		CHECK_UINT(registry.set[0].count, names.count);
 		CHECK_INT(add(&registry, &subjects, &cases[i].other, &error), cases[i].status);
 		registry_done(&registry);
 		subjects_done(&subjects);
@@ -330,7 +332,7 @@ static void test_classes(void)
 	config.classes = before;
 }
 
-/* Whatever a label says, it makes no series of another table. */
+/* No value of a label makes a series of another table. */
 static void test_labels(void)
 {
 	static const struct {

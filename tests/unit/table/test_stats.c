@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics against exact arithmetic on the values themselves.
+ * Statistics, compared with exact arithmetic on the values.
  */
 #include "tests/unit/testing.h"
 
@@ -21,7 +21,7 @@ struct values_case {
 
 static uint64_t values[COUNT];
 
-/* By the definition of the cells: limbs of 32 bits of each square, added up apart. */
+/* By the definition of the cells: the squares in limbs of 32 bits, which are summed separately. */
 static void add_moments(uint64_t cells[MOMENTS_CELLS], uint64_t value)
 {
 	unsigned __int128 square = (unsigned __int128)value * value;
@@ -48,7 +48,7 @@ static void check_moments(size_t count)
 	CHECK_REAL(s.cv, cv, cv * 1e-12L);
 }
 
-/* Naive sums of squares in 64 bits overflow from the fourth on. */
+/* From the fourth case on, a sum of squares in 64 bits overflows. */
 static void test_moments(void)
 {
 	static const struct values_case cases[] = {
@@ -69,7 +69,7 @@ static void test_moments(void)
 	}
 }
 
-/* A small variance of large values is what naive differences lose. */
+/* A small variance of large values, which a difference of large sums would lose. */
 static void test_moments_large_and_close(void)
 {
 	static const uint64_t large[] = { 1000000000ULL, 1000000000000ULL, LARGEST };
@@ -93,7 +93,7 @@ static void test_moments_none(void)
 	CHECK_REAL(s.cv, NAN, 0);
 }
 
-/* A reading between two additions to the cells: finite, and no negative variance. */
+/* A reading between the additions to two cells: results are finite, and no variance is negative. */
 static void test_moments_torn(void)
 {
 	uint64_t cells[MOMENTS_CELLS] = { 0 };
@@ -116,7 +116,7 @@ static void fill_hist(uint64_t *buckets, size_t count)
 		buckets[hist_index(values[i])]++;
 }
 
-/* The error that stats.h promises: half a bucket. */
+/* The error that stats.h permits: half a bucket. */
 static long double bound(uint64_t exact)
 {
 	return exact < HIST_SUB ? 0 : (long double)exact / 32;
@@ -167,7 +167,8 @@ static void test_hist(void)
 	}
 }
 
-/* 999 of 1000 are no more than 10: the percentile 99.9 is 10, and no rounding makes it the other. */
+/* 999 of 1000 values are 10 or less, so the percentile 99.9 is 10; rounding must not make it the
+ * other value. */
 static void test_hist_rank(void)
 {
 	static const struct {

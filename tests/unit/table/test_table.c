@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose growth it is: of rows of services and processes. The rows are ordinary memory, the
- * services are made by hand: reading needs no kernel.
+ * Which subjects get the growth of rows of services and processes. Rows and services are in
+ * ordinary memory: no kernel is needed.
  */
-#include "tests/unit/fake/population.h"
+#include "tests/unit/fake/row.h"
+#include "tests/unit/fake/snapshot.h"
+#include "tests/unit/fake/table.h"
 
 #include "plugin/daemon/dispatch.h"
 #include "plugin/object/object.h"
@@ -12,22 +14,22 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* All that is hidden adds up under "other", also gauges. */
+/* The rows of hidden services add up under "other", gauges included. */
 static void test_sum(void)
 {
 	static const struct row_member members[] = {
 		MEMBER("a", U64, 0, "derive"),
 		MEMBER("b", S32, 8, "gauge"),
 	};
-	struct fixture f;
+	struct fake_snapshot f;
 	struct table table;
 	uint64_t *rows;
 	size_t other;
 
 	CASE("sum");
-	fixture_init(&f);
-	configure(&f, 2, "web");
-	show(&f, 3, "web"); /* a command name of the same name: another subject */
+	snapshot_of_six(&f);
+	show_configured(&f, 2, "web");
+	show_command(&f, 3, "web"); /* a command of the same name: another subject */
 	rows = row_table(&table, members, 2, 16, ROWS, SUBJECT_SERVICE);
 	for (uint64_t i = 0; i < ROWS; i++) {
 		rows[2 * i] = i + 1;
@@ -47,20 +49,20 @@ static void test_sum(void)
 	CHECK_INT(window(&table, other, 1), 0 - 100 + 50);
 	CHECK_UINT(total(&table, other, 0), 16);
 	table_done(&table);
-	subjects_done(&f.snapshot.subjects);
+	snapshot_done(&f);
 }
 
-/* Hidden, shown, hidden again: no counter falls, nothing counts twice, and what no rate of a new
- * series can show stays with the others. */
+/* Hidden, shown, hidden again: no counter decreases, nothing counts twice, and growth before the
+ * first reading of a new series stays other's. */
 static void test_promotion(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
-	struct fixture f;
+	struct fake_snapshot f;
 	struct table table;
 	uint64_t *rows;
 	size_t other, web;
 
-	fixture_init(&f);
+	snapshot_of_six(&f);
 	other = subject_of_row(&f, SERVICE_OTHER);
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_SERVICE);
 	CASE("hidden");
@@ -68,7 +70,7 @@ static void test_promotion(void)
 	read_at(&table, &f.snapshot, S(1));
 	CHECK_UINT(total(&table, other, 0), 1000);
 	CASE("shown");
-	show(&f, 2, "web");
+	show_command(&f, 2, "web");
 	web = subject_of_row(&f, 2);
 	rows[2] += 50;
 	read_at(&table, &f.snapshot, S(2));
@@ -82,36 +84,36 @@ static void test_promotion(void)
 	CHECK_UINT(total(&table, web, 0), 7);
 	CHECK_UINT(window(&table, web, 0), 7);
 	CASE("hidden again");
-	hide(&f, 2);
+	retire_row(&f, 2);
 	rows[2] += 3;
 	read_at(&table, &f.snapshot, S(4));
 	CHECK_UINT(total(&table, other, 0), 1053);
 	CHECK_INT(fed(&table, web), false);
 	CHECK_INT(fed(&table, other), true);
 	table_done(&table);
-	subjects_done(&f.snapshot.subjects);
+	snapshot_done(&f);
 }
 
-/* Another subject under a number that was used starts from nothing. */
+/* A subject with a reused number starts from zero. */
 static void test_generation(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
-	struct fixture f;
+	struct fake_snapshot f;
 	struct table table;
 	uint64_t *rows;
 	size_t web;
 
 	CASE("generation");
-	fixture_init(&f);
+	snapshot_of_six(&f);
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_SERVICE);
-	show(&f, 2, "web");
+	show_command(&f, 2, "web");
 	web = subject_of_row(&f, 2);
 	read_at(&table, &f.snapshot, S(0));
 	rows[2] = 1000;
 	read_at(&table, &f.snapshot, S(1));
 	CHECK_UINT(total(&table, web, 0), 1000);
-	hide(&f, 2);
-	show(&f, 3, "db");
+	retire_row(&f, 2);
+	show_command(&f, 3, "db");
 	CHECK_UINT(subject_of_row(&f, 3), web);
 	read_at(&table, &f.snapshot, S(2));
 	CHECK_UINT(total(&table, web, 0), 0);
@@ -119,11 +121,11 @@ static void test_generation(void)
 	read_at(&table, &f.snapshot, S(3));
 	CHECK_UINT(total(&table, web, 0), 5);
 	table_done(&table);
-	subjects_done(&f.snapshot.subjects);
+	snapshot_done(&f);
 }
 
-/* Growth of N per second and more earns a row its own series. */
-static void test_notable(void)
+/* A row that grows by N per second or more gets series of its own. */
+static void test_active(void)
 {
 	static const struct {
 		uint64_t grown, elapsed_s;
@@ -139,46 +141,46 @@ static void test_notable(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct fixture f;
+		struct fake_snapshot f;
 		struct table table;
 		uint64_t *rows;
 
 		CASE("notable: %" PRIu64 " in %" PRIu64 " s", cases[i].grown, cases[i].elapsed_s);
-		fixture_init(&f);
+		snapshot_of_six(&f);
 		rows = row_table(&table, members, 3, 24, ROWS, SUBJECT_SERVICE);
 		if (cases[i].elapsed_s)
 			read_at(&table, &f.snapshot, S(100));
-		rows[3 * 4] = 1000000;  /* not a column that counts */
-		rows[3 * 4 + 2] = 1000; /* nor is a gauge */
+		rows[3 * 4] = 1000000;  /* of a column without the word */
+		rows[3 * 4 + 2] = 1000; /* of a gauge */
 		rows[3 * 5 + 1] = cases[i].grown;
 		read_at(&table, &f.snapshot, S(100 + cases[i].elapsed_s));
-		CHECK_INT(f.notable[4], false);
-		CHECK_INT(f.notable[5], cases[i].want);
+		CHECK_INT(is_active(&f, 4), false);
+		CHECK_INT(is_active(&f, 5), cases[i].want);
 		table_done(&table);
-		subjects_done(&f.snapshot.subjects);
+		snapshot_done(&f);
 	}
 }
 
-/* What a row grows by while it is nobody's is nobody's later. */
+/* Growth of a row without an owner is not the next owner's. */
 static void test_nobody(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
-	struct fixture f;
+	struct fake_snapshot f;
 	struct table table;
 	uint64_t *rows;
 
-	CASE("nobody's");
-	fixture_init(&f);
+	CASE("no owner");
+	snapshot_of_six(&f);
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_PROCESS);
 	rows[1] = 1000;
 	read_at(&table, &f.snapshot, S(1));
 	CHECK_UINT(table.accumulators.count, 0);
-	add_process(&f, 1, "web-1", 2, 10);
+	show_ranked_process(&f, 1, "web-1", 2, 10);
 	rows[1] += 5;
 	read_at(&table, &f.snapshot, S(2));
-	CHECK_UINT(total(&table, (size_t)f.process_rows[1].subject, 0), 5);
+	CHECK_UINT(total(&table, subject_of_process(&f, 1), 0), 5);
 	table_done(&table);
-	subjects_done(&f.snapshot.subjects);
+	snapshot_done(&f);
 }
 
 /* An object that is opened, not loaded: which of its maps are tables. */
@@ -252,22 +254,22 @@ static void catch_up_at(struct table *table, const struct snapshot *snapshot, ui
 	CHECK_INT(table_catch_up(table, snapshot, now_ns, &error), 0);
 }
 
-/* A row goes to another name between two readings: each has what it has done, also if that is told
- * later, and the readings before count for the time that has passed. */
+/* A row changes its owner between two readings: each owner gets its growth, even if that is
+ * dispatched later, and the earlier readings count with their elapsed time. */
 static void test_catch_up(void)
 {
 	static const struct row_member members[] = {
 		MEMBER("a", U64, 0, "derive"),
 		MEMBER("b", U64, 8, "gauge"),
 	};
-	struct fixture f;
+	struct fake_snapshot f;
 	struct table table;
 	uint64_t *rows;
 	size_t old, new;
 
 	CASE("catch up");
-	fixture_init(&f);
-	show(&f, 3, "old");
+	snapshot_of_six(&f);
+	show_command(&f, 3, "old");
 	old = subject_of_row(&f, 3);
 	rows = row_table(&table, members, 2, 16, ROWS, SUBJECT_SERVICE);
 	read_at(&table, &f.snapshot, S(10));
@@ -278,11 +280,11 @@ static void test_catch_up(void)
 	rows[7] = 2;
 	catch_up_at(&table, &f.snapshot, S(30));
 	CASE("catch up, another name");
-	f.states[3] = (struct service_state){ .state = ROW_HIDDEN, .subject = NONE };
+	reset_row(&f, 3, ROW_HIDDEN);
 	rows[6] = 111;
 	rows[7] = 1;
 	catch_up_at(&table, &f.snapshot, S(40));
-	show(&f, 3, "new");
+	show_command(&f, 3, "new");
 	new = subject_of_row(&f, 3);
 	read_at(&table, &f.snapshot, S(50));
 	CHECK_UINT(table.elapsed_ns, S(40));
@@ -304,27 +306,27 @@ static void test_catch_up(void)
 	CASE("its subject has left, and another one has its number");
 	rows[6] = 115;
 	catch_up_at(&table, &f.snapshot, S(65));
-	hide(&f, 3);
+	retire_row(&f, 3);
 	CHECK_INT(subjects_enter(&f.snapshot.subjects, SUBJECT_COMMAND, "third"), (int)new);
 	read_at(&table, &f.snapshot, S(70));
 	CHECK_INT(fed(&table, new), false);
 	table_done(&table);
-	subjects_done(&f.snapshot.subjects);
+	snapshot_done(&f);
 }
 
-/* Without a chance to catch up nothing counts under a wrong name, and what no other name can have
- * had is not lost. */
+/* If a reading that catches up was missed, no growth counts under a wrong name, and growth that
+ * can only be of one name is not lost. */
 static void test_miss(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
-	struct fixture f;
+	struct fake_snapshot f;
 	struct table table;
 	uint64_t *rows;
 
 	CASE("missed");
-	fixture_init(&f);
-	configure(&f, 2, "web");
-	show(&f, 3, "old");
+	snapshot_of_six(&f);
+	show_configured(&f, 2, "web");
+	show_command(&f, 3, "old");
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_SERVICE);
 	read_at(&table, &f.snapshot, S(10));
 	rows[2] = 5;
@@ -338,7 +340,7 @@ static void test_miss(void)
 	read_at(&table, &f.snapshot, S(30));
 	CHECK_UINT(total(&table, subject_of_row(&f, 3), 0), 1);
 	table_done(&table);
-	subjects_done(&f.snapshot.subjects);
+	snapshot_done(&f);
 }
 
 int main(void)
@@ -347,7 +349,7 @@ int main(void)
 	test_sum();
 	test_promotion();
 	test_generation();
-	test_notable();
+	test_active();
 	test_nobody();
 	test_open();
 	test_catch_up();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * New names per hour, by a clock that the test turns.
+ * New names per hour, by a clock that the test sets.
  */
 #include "tests/unit/testing.h"
 
@@ -9,13 +9,13 @@
 
 #define HOUR (3600 * NS_PER_S)
 
-static unsigned take_all(struct allowance *allowance)
+static unsigned use_all(struct allowance *allowance)
 {
-	unsigned taken = 0;
+	unsigned used = 0;
 
 	while (allowance_take(allowance))
-		taken++;
-	return taken;
+		used++;
+	return used;
 }
 
 int main(void)
@@ -36,13 +36,13 @@ int main(void)
 		CASE("%g h later", (double)cases[i].after_ns / (double)HOUR);
 		now_ns += cases[i].after_ns;
 		allowance_fill(&allowance, now_ns);
-		CHECK_UINT(take_all(&allowance), cases[i].want);
+		CHECK_UINT(use_all(&allowance), cases[i].want);
 	}
 	CASE("a day, by seconds");
 	for (unsigned s = 0; s < 86400; s++) {
 		now_ns += NS_PER_S;
 		allowance_fill(&allowance, now_ns);
-		all += take_all(&allowance);
+		all += use_all(&allowance);
 	}
 	CHECK_UINT(all >= 239 && all <= 240, 1);
 	return testing_end();

@@ -9,7 +9,7 @@
 static void test_match(void)
 {
 	static const struct {
-		const char *pattern, *text;
+		const char *glob, *text;
 		bool matches;
 	} cases[] = {
 		{ "web", "web", true },
@@ -40,7 +40,7 @@ static void test_match(void)
 		{ "web[!]]", "webx", true },
 		{ "web[!]]", "web]", false },
 		{ "web[a-]", "web-", true },
-		/* No set: it stands for itself. */
+		/* Not a valid set: it is literal. */
 		{ "web[12", "web[12", true },
 		{ "web[", "web[", true },
 		{ "my\\x2dapp", "my\\x2dapp", true },
@@ -50,26 +50,26 @@ static void test_match(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		CASE("%s: %s", cases[i].pattern, cases[i].text);
-		CHECK_INT(glob_match(cases[i].pattern, cases[i].text), cases[i].matches);
+		CASE("%s: %s", cases[i].glob, cases[i].text);
+		CHECK_INT(glob_match(cases[i].glob, cases[i].text), cases[i].matches);
 	}
 }
 
-/* With a star for each of them, fnmatch(3) would take years. */
+/* With backtracking at each star, as in fnmatch(3), these would take years. */
 static void test_time(void)
 {
-	char pattern[201], text[2001];
+	char glob[201], text[2001];
 
-	for (size_t i = 0; i + 2 < sizeof(pattern); i += 2)
-		memcpy(pattern + i, "*a", 2);
-	pattern[sizeof(pattern) - 1] = '\0';
+	for (size_t i = 0; i + 2 < sizeof(glob); i += 2)
+		memcpy(glob + i, "*a", 2);
+	glob[sizeof(glob) - 1] = '\0';
 	memset(text, 'a', sizeof(text) - 2);
 	strcpy(text + sizeof(text) - 2, "b");
 	CASE("many stars");
-	CHECK_INT(glob_match(pattern, text), false);
+	CHECK_INT(glob_match(glob, text), false);
 }
 
-static void test_is_pattern(void)
+static void test_is_glob(void)
 {
 	CASE("wildcards");
 	CHECK_INT(glob_is_pattern("web-*"), true);
@@ -83,6 +83,6 @@ int main(void)
 {
 	test_match();
 	test_time();
-	test_is_pattern();
+	test_is_glob();
 	return testing_end();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Errors and messages: what is too long is cut, and without a sink nothing happens.
+ * Errors and messages: texts that are too long are cut, and nothing happens without a sink.
  */
 #include "tests/unit/testing.h"
 
@@ -12,7 +12,7 @@ static int severity_seen;
 static char text_seen[4096];
 static unsigned messages_seen;
 
-static void take(int severity, const char *text)
+static void record(int severity, const char *text)
 {
 	severity_seen = severity;
 	messages_seen++;
@@ -41,7 +41,7 @@ static void test_message(void)
 	message(LOG_ERR, "nobody hears %s", "this");
 	CHECK_UINT(messages_seen, 0);
 	CASE("a sink");
-	message_to(take);
+	message_to(record);
 	message(LOG_NOTICE, "probe %s is on", "process");
 	CHECK_UINT(messages_seen, 1);
 	CHECK_INT(severity_seen, LOG_NOTICE);

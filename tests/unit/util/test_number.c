@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whole numbers between those of int64_t and those of uint64_t.
+ * Whole numbers in the range of int64_t and uint64_t.
  */
 #include "tests/unit/testing.h"
 
@@ -9,7 +9,7 @@
 static void test_parse(void)
 {
 	static const struct {
-		const char *text, *want, *end; /* want: NULL: it is none */
+		const char *text, *want, *end; /* want: NULL: it is no number */
 	} cases[] = {
 		{ "0", "0", "" },
 		{ "-0", "0", "" },
@@ -98,7 +98,7 @@ static void test_types(void)
 	}
 }
 
-/* Each is less than all that follow. */
+/* Each number is less than all that follow. */
 static void test_compare(void)
 {
 	static const char *const order[] = { "-18446744073709551615", "-2", "-1", "0", "1", "2",

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions: how long they are, which return, and which the kernel cannot emulate.
+ * Instructions: their length, which of them return, and which the kernel cannot emulate for a
+ * uprobe.
  */
 #include "tests/unit/testing.h"
 
 #include "plugin/helper/symbols/code.h"
 
 #ifdef __x86_64__
-/* As objdump -d has them. */
+/* As in the output of objdump -d. */
 static const struct {
 	const char *text;
 	unsigned char code[15];
 	size_t length;
-	bool is_stepped;
+	bool is_single_stepped;
 } CASES[] = {
 	{ "nop", { 0x90 }, 1, false },
 	{ "push %rbp", { 0x55 }, 1, false },
@@ -62,20 +63,20 @@ static void test_cases(void)
 
 		CASE("%s", CASES[i].text);
 		CHECK_UINT(code_length(code, length), CASES[i].length);
-		CHECK_UINT(code_is_stepped(code, length), CASES[i].is_stepped);
+		CHECK_UINT(code_is_stepped(code, length), CASES[i].is_single_stepped);
 		CHECK_UINT(code_is_return(code, length), strstr(CASES[i].text, "ret") != NULL);
 		if (CASES[i].length)
 			CHECK_UINT(code_length(code, CASES[i].length - 1), 0);
 	}
 }
 
-/* Entries of procedure linkage tables, with garbage behind. */
+/* Entries of procedure linkage tables, followed by other bytes. */
 static void test_jump_pointers(void)
 {
 	static const struct {
 		unsigned char code[16];
 		size_t at;
-		uint64_t pointer; /* of the entry at 0x1000; 0: it is none */
+		uint64_t pointer; /* of the entry at 0x1000; 0: it is no entry */
 	} cases[] = {
 		{ { 0xff, 0x25, 0x10, 0x20, 0, 0, 0x68 }, 0, 0x3016 },
 		{ { 0xff, 0x25, 0x10, 0x20, 0, 0, 0x68 }, 11, 0x3016 },
@@ -127,11 +128,11 @@ static void test_cases(void)
 }
 #endif
 
-/* Whatever the bytes are, no more than there are is read. */
+/* For any bytes, nothing behind the end is read. */
 static void test_any(void)
 {
 	unsigned seed = 1;
-	uint64_t pointer, target;
+	uint64_t pointer, destination;
 	size_t length;
 	bool always;
 
@@ -147,7 +148,7 @@ static void test_any(void)
 		if (length > size)
 			CHECK_UINT(length, size);
 		if (length)
-			code_jumps(code, length, 0, &target, &always);
+			code_jumps(code, length, 0, &destination, &always);
 		code_is_stepped(code, size);
 		for (size_t at = 0; at < size; at++)
 			code_jump_pointer(code, size, at, at, &pointer);

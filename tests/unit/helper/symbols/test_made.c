@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Maps that programs keep of the code that they make: lines in all forms, those that overlap, against
- * a plain search from the first line to the last, and what others may write in one.
+ * Perf maps, which programs write of the code that they generate: lines of all forms, overlapping
+ * ranges, compared with a linear search, and hostile maps.
  */
 #include "tests/unit/testing.h"
 
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-/* A file of these bytes. */
+/* A file with these bytes. */
 static int file_of(const char *text, size_t size)
 {
 	int fd = memfd_create("map", 0);
@@ -33,7 +33,7 @@ static void test_lines(void)
 	static const struct {
 		const char *map;
 		uint64_t address;
-		const char *name; /* NULL: none; "": it is no map */
+		const char *name; /* NULL: the address has no name; "": the file is no map */
 	} cases[] = {
 		{ "1000 10 f\n", 0x1000, "f" },
 		{ "1000 10 f\n", 0x100f, "f" },
@@ -51,7 +51,7 @@ static void test_lines(void)
 		{ "1000 10 old\n1000 10 new\n", 0x1000, "new" },
 		{ "1000 10 old\n1008 10 new\n", 0x1000, "old" },
 		{ "1000 100 old\n1008 10 new\n", 0x1018, "old" },
-		{ "1000 10 f\n1000 10 g", 0x1000, "f" }, /* which is being written */
+		{ "1000 10 f\n1000 10 g", 0x1000, "f" }, /* the last line is incomplete */
 		{ "1000 10 f\n1000 10\n1000\n\n1000 10 \nx 10 g\n1000 x g\n", 0x1000, "f" },
 		{ "1000 10 f\n00000000000001000 10 g\n1000\t10 g\n-1000 10 g\n", 0x1000, "f" },
 		{ "", 0x1000, "" },
@@ -84,7 +84,7 @@ struct line {
 	uint64_t start, size;
 };
 
-/* More than a block of the reader, with addresses in some disorder. */
+/* More lines than a block of the parser has, with addresses out of order. */
 static void test_overlaps(void)
 {
 	static struct line lines[LINES];
@@ -123,7 +123,7 @@ static void test_overlaps(void)
 	free(text);
 }
 
-/* Without a newline for longer than the reader looks. */
+/* A line that is longer than the parser accepts. */
 static void test_long_lines(void)
 {
 	static const uint64_t addresses[] = { 0x1000, 0x2000, 0x3000 };
@@ -145,8 +145,8 @@ static void test_long_lines(void)
 	free(text);
 }
 
-/* A hole of many GiB, and every line for every address: no longer than the limits of the program that
- * reads it. */
+/* A file of many GiB with holes, and all lines for each address: the parser must respect its
+ * limits. */
 static void test_huge(void)
 {
 	static const char line[] = "0 ffffffffffffffff f\n";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of ELF files, by symbol and by the name of the source, and markers: this program's own,
- * whose place the kernel tells, and broken ones.
+ * Functions in ELF files, by their symbols and by their names in the source, and markers: those of
+ * this program, whose offsets the kernel's mappings give, and those of damaged files.
  */
 #include "tests/unit/testing.h"
 
@@ -18,7 +18,7 @@
 static char *bytes;
 static size_t size;
 
-/* As compilers of C++ and Rust name them: no such compiler is needed. */
+/* Symbols as compilers of C++ and Rust make them; none of these is needed. */
 #define NAMED(function, name)                                         \
 	__attribute__((noinline, used)) int function(void) asm(name); \
 	__attribute__((noinline, used)) int function(void)            \
@@ -45,7 +45,7 @@ __attribute__((noinline)) int wanted_weak(void)
 
 MARKER_SEMAPHORE(watchers);
 
-/* Two places of one marker, and one of another. */
+/* Two locations of a marker, and one of another. */
 __attribute__((noinline, noclone)) static void marked(void)
 {
 	MARKER("test", "twice", 0);
@@ -66,7 +66,7 @@ static void read_self(void)
 	fclose(memory);
 }
 
-/* By the kernel's mappings of this program. */
+/* From the kernel's list of mappings of this program. */
 static uint64_t offset_of(const void *function)
 {
 	unsigned long low, high, offset, found = 0;
@@ -100,7 +100,7 @@ static int find_in(char *in, size_t length, const char *name, uint64_t offset,
 	return status;
 }
 
-/* Of one place: its offset, or the status. */
+/* The offset of the only location, or the status. */
 static int64_t find(const char *name)
 {
 	struct symbol_found found;
@@ -164,7 +164,7 @@ static void test_source_names(void)
 	CHECK_INT(find("ns::work(char)"), -ESRCH);
 }
 
-/* The symbol of a function of this program in its bytes. */
+/* The symbol of a function, in a copy of this program's file. */
 static Elf64_Sym *symbol_of(const char *name)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)bytes;
@@ -184,7 +184,7 @@ static Elf64_Sym *symbol_of(const char *name)
 	abort();
 }
 
-/* Moves the code of this program, in its bytes, to other addresses. */
+/* Moves the code of this copy to other addresses. */
 static void move_code(uint64_t distance)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)bytes;
@@ -197,8 +197,8 @@ static void move_code(uint64_t distance)
 	symbol_of("same_other")->st_value += distance;
 }
 
-/* As of instances of a generic function of Go: one name, to be chosen by the offsets that are listed,
- * which no address is. */
+/* Like instances of a generic function in Go: several functions of one name, selected by the
+ * offsets in the message, none of which is an address. */
 static void test_one_name(void)
 {
 	const uint64_t distance = 1ULL << 32;
@@ -224,7 +224,7 @@ static void test_one_name(void)
 	found_done(&found);
 }
 
-/* A copy that has nothing but code, and a separate file with the symbols. */
+/* A copy with code only, and a separate debug file with the symbols. */
 static void test_debug(void)
 {
 	struct symbol_wanted wanted = { .name = "wanted_global" };
@@ -318,7 +318,7 @@ static void test_markers(void)
 	struct symbol_found found;
 
 	marked();
-	CASE("a marker in two places");
+	CASE("a marker with two locations");
 	CHECK_INT(find_in(bytes, size, "test:twice", 0, &found), 0);
 	CHECK_UINT(found.count, 2);
 	CHECK_INT(found.places[0].offset >= begin, 1);
@@ -339,7 +339,7 @@ static void test_markers(void)
 	}
 }
 
-/* As if the program had been moved after the notes were made (prelink). */
+/* As after prelink, which moves a program without its notes. */
 static void test_moved(void)
 {
 	struct symbol_found before, after;
@@ -369,7 +369,7 @@ static void test_moved(void)
 	found_done(&after);
 }
 
-/* Changes every 8 bytes of the headers, and what the file has of sections' headers, one by one. */
+/* Changes each 8 bytes of the headers and of the section headers, one after the other. */
 static void test_broken(void)
 {
 	static const uint64_t values[] = { 0, 0x7fffffff, 1ULL << 63, UINT64_MAX };

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text of a hook.
+ */
+#include "tests/unit/testing.h"
+
+#include "plugin/config/point.h"
+
+#include <linux/perf_event.h>
+
+static const char *text_or(const char *text)
+{
+	return text ? text : "-";
+}
+
+static void test_good(void)
+{
+	static const struct {
+		const char *text,
+			*want; /* service path category name offset type config period frequency */
+	} cases[] = {
+		{ "uprobe:/usr/bin/x:main", "- /usr/bin/x - main 0 0 0 0 0" },
+		{ "uprobe:/a:b:main+0x10", "- /a:b - main 16 0 0 0 0" },
+		{ "uprobe:/x:0x1000", "- /x - - 4096 0 0 0 0" },
+		{ "uretprobe:/x:_ZN3fooEv", "- /x - _ZN3fooEv 0 0 0 0 0" },
+		{ "uprobe:/x:ns::work(int, char)", "- /x - ns::work(int, char) 0 0 0 0 0" },
+		{ "uprobe:/a:b:ns::work+8", "- /a:b - ns::work 8 0 0 0 0" },
+		{ "uprobe:/x:ns::operator+", "- /x - ns::operator+ 0 0 0 0 0" },
+		{ "uprobe:/x:ns::operator+(A)+4", "- /x - ns::operator+(A) 4 0 0 0 0" },
+		{ "uprobe:/x:<dyn A + B as C>::f", "- /x - <dyn A + B as C>::f 0 0 0 0 0" },
+		{ "uprobe:/x:a.org/b.(*T).f", "- /x - a.org/b.(*T).f 0 0 0 0 0" },
+		{ "uprobe:libc.so.6:malloc", "- libc.so.6 - malloc 0 0 0 0 0" },
+		{ "usdt:python3:provider:name", "- python3 - provider:name 0 0 0 0 0" },
+		{ "uprobe:service:web:main", "web - - main 0 0 0 0 0" },
+		{ "uprobe:service:web:ns::f", "web - - ns::f 0 0 0 0 0" },
+		{ "uprobe:service:my web:0x10", "my web - - - 16 0 0 0 0" },
+		{ "uretprobe:service:web:/lib/x.so:f+2", "web /lib/x.so - f 2 0 0 0 0" },
+		{ "usdt:service:web:provider:name", "web - - provider:name 0 0 0 0 0" },
+		{ "usdt:service:web:/x:provider:name", "web /x - provider:name 0 0 0 0 0" },
+		{ "fentry:vfs_read", "- - - vfs_read 0 0 0 0 0" },
+		{ "usdt:/a:b:provider:name", "- /a:b - provider:name 0 0 0 0 0" },
+		{ "kprobe:vfs_read+4", "- - - vfs_read 4 0 0 0 0" },
+		{ "kretprobe:vfs_read", "- - - vfs_read 0 0 0 0 0" },
+		{ "tracepoint:sched:sched_switch", "- - sched sched_switch 0 0 0 0 0" },
+		{ "perf:cpu-clock:frequency=99", "- - - cpu-clock 0 1 0 0 99" },
+		{ "perf:page-faults:period=100", "- - - page-faults 0 1 2 100 0" },
+		{ "perf:cycles:period=18446744073709551615",
+		  "- - - cycles 0 0 0 18446744073709551615 0" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		char got[256], why[256] = "";
+		struct point p = { 0 };
+
+		CASE("%s", cases[i].text);
+		CHECK_INT(point_parse(cases[i].text, &p, why, sizeof(why)), true);
+		snprintf(got, sizeof(got), "%s %s %s %s %" PRIu64 " %u %" PRIu64 " %" PRIu64 " %u",
+			 text_or(p.service), text_or(p.path), text_or(p.category), text_or(p.name),
+			 p.offset, p.perf_type, p.perf_config, p.period, p.frequency);
+		CHECK_TEXT(got, cases[i].want);
+		CHECK_HAS(cases[i].text, point_kind_name(p.kind));
+		point_done(&p);
+		point_done(&p);
+	}
+}
+
+static void test_bad(void)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "",
+		  "it takes uprobe:, uretprobe:, usdt:, kprobe:, kretprobe:, fentry:, tracepoint: "
+		  "or perf:" },
+		{ "uprobe", "it takes uprobe:, uretprobe:" },
+		{ "uprobes:/x:y", "it takes uprobe:, uretprobe:" },
+		{ "uprobe:", "behind uprobe: it takes FILE:FUNCTION, FILE:FUNCTION+OFFSET or" },
+		{ "uprobe:lib/x.so:main", "where FILE is an absolute path" },
+		{ "uprobe::main", "where FILE is an absolute path" },
+		{ "uprobe:/x", "behind uprobe: it takes FILE:FUNCTION" },
+		{ "uprobe:/x:", "behind uprobe: it takes FILE:FUNCTION" },
+		{ "uprobe:/x: f", "behind uprobe: it takes FILE:FUNCTION" },
+		{ "uprobe:/x:a\nb", "behind uprobe: it takes FILE:FUNCTION" },
+		{ "uprobe:/x::f", "behind uprobe: it takes FILE:FUNCTION" },
+		{ "uprobe:service:web", "behind uprobe: it takes FILE:FUNCTION" },
+		{ "uprobe:service:web:", "behind uprobe: it takes FILE:FUNCTION" },
+		{ "uprobe:service::f", "behind uprobe: it takes FILE:FUNCTION" },
+		{ "uprobe:service:web:/lib/x.so", "behind uprobe: it takes FILE:FUNCTION" },
+		{ "uprobe:service:web:lib/x.so:f", "behind uprobe: it takes FILE:FUNCTION" },
+		{ "usdt:service:web:name", "behind usdt: it takes FILE:PROVIDER:NAME" },
+		{ "usdt:service:web:x:provider:name", "behind usdt: it takes FILE:PROVIDER:NAME" },
+		{ "fentry:f+4", "behind fentry: it takes FUNCTION" },
+		{ "uprobe:/x:main+", "behind uprobe: it takes FILE:FUNCTION" },
+		{ "uprobe:/x:0xg", "behind uprobe: it takes FILE:FUNCTION" },
+		{ "uprobe:/x:99999999999999999999", "behind uprobe: it takes FILE:FUNCTION" },
+		{ "usdt:/x:y", "behind usdt: it takes FILE:PROVIDER:NAME" },
+		{ "usdt:/x:y:", "behind usdt: it takes FILE:PROVIDER:NAME" },
+		{ "usdt:/x::z", "behind usdt: it takes FILE:PROVIDER:NAME" },
+		{ "usdt:a/x:y:z",
+		  "behind usdt: it takes FILE:PROVIDER:NAME, where FILE is an absolute" },
+		{ "usdt::y:z", "behind usdt: it takes FILE:PROVIDER:NAME" },
+		{ "kprobe:", "behind kprobe: it takes FUNCTION or FUNCTION+OFFSET" },
+		{ "kprobe:a b", "behind kprobe: it takes FUNCTION" },
+		{ "kretprobe:f+4", "behind kretprobe: it takes FUNCTION" },
+		{ "tracepoint:sched", "behind tracepoint: it takes CATEGORY:NAME" },
+		{ "tracepoint:../x:y", "behind tracepoint: it takes CATEGORY:NAME" },
+		{ "tracepoint:a:b:c", "behind tracepoint: it takes CATEGORY:NAME" },
+		{ "perf:cpu-clock", "behind perf: it takes EVENT:frequency=HZ" },
+		{ "perf:cpu-clok:period=1", "behind perf: it takes EVENT:frequency=HZ" },
+		{ "perf:cycles:period=0", "behind perf: it takes" },
+		{ "perf:cycles:period=-1", "behind perf: it takes" },
+		{ "perf:cycles:frequency=10001", "of 1 to 10000" },
+		{ "perf:cycles:99", "behind perf: it takes" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct point point = { .offset = 7 };
+		char why[256] = "";
+
+		CASE("\"%s\"", cases[i].text);
+		CHECK_INT(point_parse(cases[i].text, &point, why, sizeof(why)), false);
+		CHECK_HAS(why, cases[i].want);
+		CHECK_UINT(point.offset, 7);
+	}
+}
+
+static void test_long(void)
+{
+	char text[POINT_TEXT_MAX + 10], why[256];
+	struct point point;
+
+	CASE("long path");
+	memset(text, 'a', sizeof(text));
+	memcpy(text, "uprobe:/", 8);
+	memcpy(text + 7 + 4095, ":f", 3);
+	CHECK_INT(point_parse(text, &point, why, sizeof(why)), true);
+	point_done(&point);
+	memcpy(text + 7 + 4095, "a:f", 4);
+	CHECK_INT(point_parse(text, &point, why, sizeof(why)), false);
+	CASE("long text");
+	memset(text, 'a', sizeof(text));
+	memcpy(text, "kprobe:", 7);
+	text[sizeof(text) - 1] = '\0';
+	CHECK_INT(point_parse(text, &point, why, sizeof(why)), false);
+}
+
+int main(void)
+{
+	test_good();
+	test_bad();
+	test_long();
+	return testing_end();
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Helper processes that a test plays itself: only this file sets members of struct file_reader.
+ */
+#ifndef FAKE_HELPER_H
+#define FAKE_HELPER_H
+
+#include "plugin/helper/file.h"
+
+#include <sys/types.h>
+
+/* The program that is asked for symbols; the caller owns the path. Returns the one before. */
+static inline const char *set_symbol_helper(struct file_reader *files, const char *path)
+{
+	const char *before = files->symbols;
+
+	files->symbols = path;
+	return before;
+}
+
+/* The test is the helper at the other end of this socket, which file_reader_done() closes. */
+static inline void set_helper_socket(struct file_reader *files, int fd)
+{
+	files->worker_fd = fd;
+}
+
+/* This process is the one that starts helpers. */
+static inline void set_helper_starter(struct file_reader *files, pid_t pid, int fd)
+{
+	files->starter = pid;
+	files->starter_fd = fd;
+}
+
+#endif

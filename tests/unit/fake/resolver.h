@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The resolver of services that are opened, not started: only this file sets its members.
+ */
+#ifndef FAKE_RESOLVER_H
+#define FAKE_RESOLVER_H
+
+#include "plugin/service/service.h"
+
+/* As services_open() leaves it, without the lock, the helper and the rules. */
+static inline void resolver_of(struct services *services, const struct config *config,
+			       struct service_counters *counters)
+{
+	struct resolver *resolver = &services->resolver;
+
+	services->config = config;
+	services->counters = counters;
+	resolver->config = config;
+	resolver->object = &services->object;
+	resolver->counters = counters;
+	resolver->free_rows = &services->lifecycle.free_rows;
+}
+
+/* A walk that has not inspected all processes, or has not moved all. */
+static inline void set_unfinished(struct services *services, bool unfinished)
+{
+	services->resolver.unfinished = unfinished;
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs whose runs are counted, without an object: only this file sets their members.
+ */
+#ifndef FAKE_RUN_COUNTER_H
+#define FAKE_RUN_COUNTER_H
+
+#include "plugin/probe/hot.h"
+
+#define NO_COUNTER (-1)
+
+/* A program of which nothing is measured yet; `number` is that of its counter, or NO_COUNTER. */
+static inline struct hot_program program_of(int fd, int number, unsigned hook_ns, uint64_t body_ns)
+{
+	return (struct hot_program){ .fd = fd,
+				     .number = number,
+				     .hook_ns = hook_ns,
+				     .body_ns = body_ns,
+				     .rate = HOT_UNKNOWN };
+}
+
+/* The measured costs of a hook and of a run. */
+static inline void set_program_costs(struct hot_program *program, unsigned hook_ns,
+				     uint64_t body_ns)
+{
+	program->hook_ns = hook_ns;
+	program->body_ns = body_ns;
+}
+
+/* The caller owns the programs. */
+static inline struct hot counters_of(struct hot_program *programs, size_t count, int map)
+{
+	return (struct hot){ .programs = programs, .count = count, .map = map, .cpus = 1 };
+}
+
+#endif

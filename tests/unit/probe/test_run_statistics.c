@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When run statistics are sampled, and what a sample says. The linker replaces the kernel's calls
+ * and the clock (--wrap): programs run at a constant rate, and are counted while somebody has the
+ * statistics on.
+ */
+#include "tests/unit/testing.h"
+
+#include "plugin/probe/runs.h"
+#include "plugin/util/clock.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define S(seconds) ((uint64_t)((seconds) * (double)NS_PER_S))
+#define INTERVAL_S 10.0
+#define HOUR_READINGS 360
+#define FDS_MAX 1024
+
+/* Runs per second and nanoseconds per run. */
+static struct program {
+	double rate, time_ns;
+	double count, total_ns;
+} programs[] = {
+	{ .rate = 50000, .time_ns = 300 },
+	{ .rate = 40, .time_ns = 2000 },
+	{ .rate = 0 },
+};
+
+static uint64_t now_ns, on_ns;
+static int own = -1; /* the descriptor of ours that keeps the statistics on */
+static unsigned requests;
+static bool allowed, others;
+
+static bool is_open(int fd)
+{
+	return fd >= 0 && fcntl(fd, F_GETFD) >= 0;
+}
+
+static unsigned open_files(void)
+{
+	unsigned count = 0;
+
+	for (int fd = 0; fd < FDS_MAX; fd++)
+		count += is_open(fd);
+	return count;
+}
+
+static void pass(uint64_t ns)
+{
+	now_ns += ns;
+	on_ns += is_open(own) ? ns : 0;
+	if (!is_open(own) && !others)
+		return;
+	for (size_t i = 0; i < COUNT_OF(programs); i++) {
+		programs[i].count += programs[i].rate * (double)ns / 1e9;
+		programs[i].total_ns += programs[i].rate * (double)ns / 1e9 * programs[i].time_ns;
+	}
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
+{
+	(void)clock;
+	ret_now->tv_sec = (time_t)(now_ns / NS_PER_S);
+	ret_now->tv_nsec = (long)(now_ns % NS_PER_S);
+	return 0;
+}
+
+int __wrap_usleep(useconds_t us);
+int __wrap_usleep(useconds_t us)
+{
+	pass(us * 1000ULL);
+	return 0;
+}
+
+int __wrap_bpf_enable_stats(enum bpf_stats_type type);
+int __wrap_bpf_enable_stats(enum bpf_stats_type type)
+{
+	CHECK_INT(type, BPF_STATS_RUN_TIME);
+	requests++;
+	own = allowed ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -EPERM;
+	return own;
+}
+
+int __wrap_bpf_obj_get_info_by_fd(int fd, void *info, __u32 *size);
+int __wrap_bpf_obj_get_info_by_fd(int fd, void *info, __u32 *size)
+{
+	struct bpf_prog_info *program = info;
+
+	CHECK_UINT(*size, sizeof(*program));
+	program->run_cnt = (uint64_t)programs[fd].count;
+	program->run_time_ns = (uint64_t)programs[fd].total_ns;
+	return 0;
+}
+
+static struct runs begin(void)
+{
+	struct runs runs = { .run = calloc(COUNT_OF(programs), sizeof(*runs.run)) };
+
+	for (size_t i = 0; i < COUNT_OF(programs) && runs.run; i++) {
+		runs.run[runs.count++].fd = (int)i;
+		programs[i].count = programs[i].total_ns = 0;
+	}
+	now_ns = S(1000);
+	on_ns = 0;
+	requests = 0;
+	allowed = true;
+	others = false;
+	return runs;
+}
+
+/* A reading, and the remainder of the interval. */
+static void read_once(struct runs *runs, double interval_s)
+{
+	uint64_t begin_ns = now_ns;
+
+	runs_read(runs, interval_s);
+	CHECK_INT(is_open(own), false);
+	pass(begin_ns + S(interval_s) - now_ns);
+}
+
+static void check_values(const struct runs *runs)
+{
+	CHECK_INT(runs_known(runs), true);
+	for (size_t i = 0; i < COUNT_OF(programs); i++) {
+		CHECK_REAL(runs->run[i].rate, programs[i].rate, 6);
+		CHECK_REAL(runs->run[i].mean_s, programs[i].time_ns / 1e9, 1e-10);
+	}
+}
+
+/* Values exist from the first reading on; samples are taken every five minutes, on average. */
+static void test_rare(void)
+{
+	struct runs runs = begin();
+	unsigned files = open_files();
+
+	CASE("no other user of the statistics");
+	CHECK_INT(runs_known(&runs), false);
+	for (unsigned i = 0; i < HOUR_READINGS; i++) {
+		read_once(&runs, INTERVAL_S);
+		check_values(&runs);
+	}
+	CHECK_INT(requests >= 9 && requests <= 20, true);
+	CHECK_INT(on_ns <= requests * S(0.2), true);
+	CHECK_UINT(open_files(), files);
+	runs_done(&runs);
+}
+
+/* Samples leave enough of the interval, so that the next reading is not late. */
+static void test_short_interval(void)
+{
+	struct runs runs = begin();
+	uint64_t begin_ns = now_ns;
+
+	CASE("an interval of 0.1 s");
+	runs_read(&runs, 0.1);
+	CHECK_INT(now_ns - begin_ns <= S(0.075), true);
+	CHECK_INT(runs_known(&runs), true);
+	runs_done(&runs);
+}
+
+static void test_others(void)
+{
+	struct runs runs = begin();
+
+	CASE("another program has them on");
+	others = true;
+	pass(S(1));
+	for (unsigned i = 0; i < HOUR_READINGS; i++) {
+		read_once(&runs, INTERVAL_S);
+		check_values(&runs);
+	}
+	CHECK_UINT(requests, 0);
+	CASE("and has them off again");
+	others = false;
+	for (unsigned i = 0; i < HOUR_READINGS; i++) {
+		read_once(&runs, INTERVAL_S);
+		check_values(&runs);
+	}
+	CHECK_INT(requests >= 9, true);
+	runs_done(&runs);
+}
+
+/* Others have the statistics on during a part of each interval, when no sample is taken: the
+ * values become old. */
+static void test_now_and_then(void)
+{
+	struct runs runs = begin();
+
+	CASE("now and then");
+	read_once(&runs, INTERVAL_S);
+	CHECK_UINT(requests, 1);
+	for (unsigned i = 0; i < HOUR_READINGS; i++) {
+		others = true;
+		pass(S(1));
+		others = false;
+		read_once(&runs, INTERVAL_S);
+	}
+	CHECK_UINT(requests, 1);
+	CHECK_INT(runs_known(&runs), false);
+	CASE("and then no more");
+	read_once(&runs, INTERVAL_S);
+	CHECK_UINT(requests, 2);
+	check_values(&runs);
+	runs_done(&runs);
+}
+
+static void test_no_right(void)
+{
+	struct runs runs = begin();
+
+	CASE("without CAP_SYS_ADMIN");
+	allowed = false;
+	for (unsigned i = 0; i < HOUR_READINGS; i++)
+		read_once(&runs, INTERVAL_S);
+	CHECK_INT(runs_known(&runs), false);
+	CHECK_INT(requests >= 9 && requests <= 20, true);
+	CASE("that others have");
+	others = true;
+	for (unsigned i = 0; i < HOUR_READINGS; i++)
+		read_once(&runs, INTERVAL_S);
+	check_values(&runs);
+	runs_done(&runs);
+}
+
+/* A program that does not run keeps its mean. */
+static void test_pause(void)
+{
+	struct runs runs = begin();
+	double rate = programs[0].rate;
+
+	CASE("a program rests");
+	read_once(&runs, INTERVAL_S);
+	programs[0].rate = 0;
+	for (unsigned i = 0; i < HOUR_READINGS; i++)
+		read_once(&runs, INTERVAL_S);
+	check_values(&runs);
+	programs[0].rate = rate;
+	runs_done(&runs);
+}
+
+int main(void)
+{
+	test_rare();
+	test_short_interval();
+	test_others();
+	test_now_and_then();
+	test_no_right();
+	test_pause();
+	return testing_end();
+}
