@@ -12,8 +12,8 @@ FUZZERS = \
 	tests/fuzz/fuzz_memlock \
 	tests/fuzz/fuzz_name \
 	tests/fuzz/fuzz_naming \
-	tests/fuzz/fuzz_pattern \
 	tests/fuzz/fuzz_pid \
+	tests/fuzz/fuzz_regex \
 	tests/fuzz/fuzz_schema \
 	tests/fuzz/fuzz_state \
 	tests/fuzz/fuzz_tag \

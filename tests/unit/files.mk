@@ -5,7 +5,7 @@ UNIT_TESTS = \
 	tests/unit/attach/test_attach \
 	tests/unit/attach/test_attachment_message \
 	tests/unit/attach/test_frame \
-	tests/unit/attach/test_function_link \
+	tests/unit/attach/test_function_program \
 	tests/unit/attach/test_kernel_refusal \
 	tests/unit/attach/test_traceable \
 	tests/unit/bpf/test_cputime \
@@ -14,20 +14,20 @@ UNIT_TESTS = \
 	tests/unit/cgroup/test_container \
 	tests/unit/cgroup/test_description \
 	tests/unit/cgroup/test_match \
-	tests/unit/cgroup/test_places \
 	tests/unit/cgroup/test_recorded \
+	tests/unit/cgroup/test_service_cgroups \
 	tests/unit/cgroup/test_state \
 	tests/unit/cgroup/test_tree \
 	tests/unit/cgroup/test_user \
 	tests/unit/config/test_block \
+	tests/unit/config/test_bounds \
 	tests/unit/config/test_cgroup \
 	tests/unit/config/test_config \
-	tests/unit/config/test_config_room \
 	tests/unit/config/test_function_block \
+	tests/unit/config/test_hook \
 	tests/unit/config/test_mistake \
 	tests/unit/config/test_name \
-	tests/unit/config/test_point \
-	tests/unit/config/test_response \
+	tests/unit/config/test_response_rule \
 	tests/unit/config/test_unit \
 	tests/unit/daemon/test_batch \
 	tests/unit/daemon/test_dispatch \
@@ -42,31 +42,31 @@ UNIT_TESTS = \
 	tests/unit/event/test_limit \
 	tests/unit/helper/symbols/test_code \
 	tests/unit/helper/symbols/test_made \
-	tests/unit/helper/symbols/test_symbol_returns \
+	tests/unit/helper/symbols/test_returns \
 	tests/unit/helper/symbols/test_symbols \
 	tests/unit/helper/test_confined \
 	tests/unit/helper/test_file \
 	tests/unit/helper/test_symbol \
-	tests/unit/helper/test_symbol_answer \
 	tests/unit/helper/test_symbol_debug \
 	tests/unit/helper/test_symbol_name \
+	tests/unit/helper/test_symbol_reply \
 	tests/unit/object/test_budget \
 	tests/unit/object/test_diagnosis \
+	tests/unit/object/test_hook_set \
+	tests/unit/object/test_hook_set_parts \
+	tests/unit/object/test_iter_map \
 	tests/unit/object/test_object \
-	tests/unit/object/test_over \
 	tests/unit/object/test_parameter \
 	tests/unit/object/test_sample \
-	tests/unit/object/test_share \
-	tests/unit/object/test_tier \
-	tests/unit/object/test_variant \
-	tests/unit/probe/test_collect \
+	tests/unit/object/test_shared_map \
 	tests/unit/probe/test_cpus \
-	tests/unit/probe/test_hot \
+	tests/unit/probe/test_metric_choice \
+	tests/unit/probe/test_open \
 	tests/unit/probe/test_overhead \
 	tests/unit/probe/test_probe \
-	tests/unit/probe/test_probe_open \
 	tests/unit/probe/test_reading \
-	tests/unit/probe/test_runs \
+	tests/unit/probe/test_run_counter \
+	tests/unit/probe/test_run_statistics \
 	tests/unit/probe/test_sampler \
 	tests/unit/schema/test_buckets \
 	tests/unit/schema/test_decode \
@@ -75,9 +75,9 @@ UNIT_TESTS = \
 	tests/unit/schema/test_label \
 	tests/unit/schema/test_label_choice \
 	tests/unit/schema/test_schema \
+	tests/unit/schema/test_schema_block \
 	tests/unit/schema/test_schema_tags \
 	tests/unit/schema/test_selection \
-	tests/unit/schema/test_table_block \
 	tests/unit/schema/test_tag \
 	tests/unit/schema/test_tail \
 	tests/unit/service/test_fit \
@@ -85,63 +85,72 @@ UNIT_TESTS = \
 	tests/unit/service/test_idle \
 	tests/unit/service/test_lifecycle \
 	tests/unit/service/test_process_row \
+	tests/unit/service/test_quota \
 	tests/unit/service/test_resolve \
 	tests/unit/service/test_row_name \
 	tests/unit/service/test_rule \
 	tests/unit/service/test_service \
 	tests/unit/service/test_subject \
 	tests/unit/service/test_subscriber \
-	tests/unit/service/test_turn \
-	tests/unit/service/test_waiting \
+	tests/unit/service/test_unassigned \
 	tests/unit/service/test_walk \
 	tests/unit/source/test_cgroup1 \
 	tests/unit/source/test_rows \
 	tests/unit/source/test_text \
 	tests/unit/source/test_text_files \
 	tests/unit/source/test_text_rows \
+	tests/unit/stack/test_code \
 	tests/unit/stack/test_collector \
 	tests/unit/stack/test_folded \
 	tests/unit/stack/test_frame_text \
 	tests/unit/stack/test_process_map \
 	tests/unit/stack/test_safe_directory \
-	tests/unit/stack/test_stack_code \
 	tests/unit/stack/test_stacks \
 	tests/unit/stack/test_store \
 	tests/unit/stack/test_trigger \
+	tests/unit/table/test_cells \
 	tests/unit/table/test_keys \
 	tests/unit/table/test_process_slots \
+	tests/unit/table/test_rank \
 	tests/unit/table/test_series \
 	tests/unit/table/test_slots \
 	tests/unit/table/test_stats \
 	tests/unit/table/test_table \
-	tests/unit/table/test_table_cell \
-	tests/unit/table/test_table_rank \
 	tests/unit/util/test_allowance \
 	tests/unit/util/test_glob \
+	tests/unit/util/test_kernel_directory \
+	tests/unit/util/test_kernel_file \
 	tests/unit/util/test_message \
 	tests/unit/util/test_number \
-	tests/unit/util/test_pattern \
-	tests/unit/util/test_pseudo \
-	tests/unit/util/test_pseudo_file
+	tests/unit/util/test_regex
 
 check_LIBRARIES = tests/libtest.a
 tests_libtest_a_SOURCES = \
+	tests/fuzz/replay.c \
 	tests/unit/fake/blocks.h \
 	tests/unit/fake/callbacks.h \
 	tests/unit/fake/configuration.h \
 	tests/unit/fake/daemon.c \
 	tests/unit/fake/daemon.h \
+	tests/unit/fake/helper.h \
+	tests/unit/fake/label.h \
 	tests/unit/fake/names.h \
 	tests/unit/fake/oconfig.c \
 	tests/unit/fake/oconfig.h \
-	tests/unit/fake/population.h \
-	tests/unit/fake/reading.h \
-	tests/unit/fake/roster.h \
+	tests/unit/fake/probe.h \
+	tests/unit/fake/resolver.h \
 	tests/unit/fake/row.c \
 	tests/unit/fake/row.h \
+	tests/unit/fake/run_counter.h \
 	tests/unit/fake/sample.h \
+	tests/unit/fake/services.h \
 	tests/unit/fake/slots.h \
+	tests/unit/fake/snapshot.h \
 	tests/unit/fake/state.h \
+	tests/unit/fake/string_list.h \
+	tests/unit/fake/table.h \
+	tests/unit/fake/text_file.h \
+	tests/unit/fake/walks.h \
 	tests/unit/marker.h \
 	tests/unit/may_load.h \
 	tests/unit/messages.h \
@@ -149,17 +158,16 @@ tests_libtest_a_SOURCES = \
 	tests/unit/scratch_directory.h \
 	tests/unit/separate_debug.h \
 	tests/unit/testing.h \
-	tests/unit/values.h \
-	tests/fuzz/replay.c
+	tests/unit/values.h
 # --- flags
 # What rows are made with, and the test itself does not name.
 tests_unit_daemon_test_publish_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,schema_read
 tests_unit_table_test_series_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,schema_read
-tests_unit_table_test_table_cell_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
+tests_unit_table_test_cells_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
 tests_unit_table_test_keys_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
 tests_unit_table_test_process_slots_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
 tests_unit_table_test_slots_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
-tests_unit_table_test_table_rank_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
+tests_unit_table_test_rank_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
 # Flags of their own, for an object of their own.
 tests_unit_daemon_test_leaks_CPPFLAGS = $(AM_CPPFLAGS) -DPROBES='"$(PROBES)"'
 tests_unit_daemon_test_leaks_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=usleep
@@ -171,9 +179,9 @@ tests_unit_daemon_test_main_reading_SOURCES = tests/unit/daemon/test_main_readin
 tests_unit_daemon_test_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=asprintf,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=strdup
 tests_unit_stack_test_collector_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=symbol_name,--wrap=symbol_name_made
-tests_unit_stack_test_stack_code_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=symbol_name,--wrap=symbol_name_made
+tests_unit_stack_test_code_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=symbol_name,--wrap=symbol_name_made
 # The kernel's statistics, and a clock that the test turns.
-tests_unit_probe_test_runs_LDFLAGS = $(AM_LDFLAGS) \
+tests_unit_probe_test_run_statistics_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=bpf_enable_stats,--wrap=bpf_obj_get_info_by_fd,--wrap=clock_gettime,--wrap=usleep
 # In place of libbpf's functions of these names: not in the library, where every test would get them.
 fake_maps = tests/unit/fake/maps.c tests/unit/fake/maps.h
@@ -192,11 +200,11 @@ tests_unit_service_test_resolve_SOURCES = tests/unit/service/test_resolve.c $(fa
 tests_unit_service_test_process_row_SOURCES = tests/unit/service/test_process_row.c $(fake_maps)
 tests_unit_helper_symbols_test_symbols_LDADD = $(symbols)
 tests_unit_helper_test_symbol_name_LDADD = $(symbols) $(LDADD)
-tests_unit_helper_symbols_test_symbol_returns_LDADD = $(symbols)
+tests_unit_helper_symbols_test_returns_LDADD = $(symbols)
 tests_unit_helper_symbols_test_code_LDADD = $(symbols)
 tests_unit_helper_symbols_test_made_LDADD = $(symbols)
-tests_unit_service_test_waiting_SOURCES = tests/unit/service/test_waiting.c $(fake_maps)
-tests_unit_config_test_response_SOURCES = tests/unit/config/test_response.c $(fake_maps)
+tests_unit_service_test_unassigned_SOURCES = tests/unit/service/test_unassigned.c $(fake_maps)
+tests_unit_config_test_response_rule_SOURCES = tests/unit/config/test_response_rule.c $(fake_maps)
 tests_unit_service_test_rule_SOURCES = tests/unit/service/test_rule.c $(fake_maps)
 tests_unit_service_test_service_SOURCES = tests/unit/service/test_service.c $(fake_maps)
 tests_unit_service_test_subscriber_SOURCES = tests/unit/service/test_subscriber.c $(fake_maps)
