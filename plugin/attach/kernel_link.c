@@ -8,9 +8,9 @@
 
 #include "attachment_message.h"
 #include "kernel_refusal.h"
+#include "link.h"
 #include "multi.h"
 #include "object/diagnosis.h"
-#include "link.h"
 #include "traceable.h"
 #include "util/glob.h"
 

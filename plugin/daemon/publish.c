@@ -7,9 +7,10 @@
 #include "publish.h"
 
 #include "bpf/lib/hist.h"
-#include "table/kind.h"
 #include "schema/series.h"
-#include "table/stats.h"
+#include "table/kind.h"
+#include "table/moments.h"
+#include "table/percentile.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
 #include "name_tables.h"
 #include "object/budget.h"
 #include "object/object.h"
-#include "resolve.h"
 #include "registry.h"
+#include "resolve.h"
 #include "util/message.h"
 #include "walk.h"
 

@@ -7,7 +7,7 @@
 
 #include "cells.h"
 #include "object/budget.h"
-#include "stats.h"
+#include "percentile.h"
 
 #include "bpf/lib/hist.h"
 

@@ -17,7 +17,6 @@
 #include "plugin/schema/schema_tags.h"
 #include "plugin/schema/selection.h"
 #include "plugin/schema/series.h"
-#include "plugin/table/stats.h"
 #include "plugin/table/table.h"
 #include "plugin/table/table_series.h"
 

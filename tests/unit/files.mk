@@ -114,7 +114,7 @@ UNIT_TESTS = \
 	tests/unit/table/test_rank \
 	tests/unit/table/test_series \
 	tests/unit/table/test_slots \
-	tests/unit/table/test_stats \
+	tests/unit/table/test_percentile \
 	tests/unit/table/test_table \
 	tests/unit/util/test_allowance \
 	tests/unit/util/test_glob \

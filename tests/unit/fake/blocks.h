@@ -5,8 +5,8 @@
 #include "maps.h"
 #include "oconfig.h"
 #include "resolver.h"
-#include "walks.h"
 #include "tests/unit/testing.h"
+#include "walks.h"
 
 #include "bpf/lib/service.h"
 #include "plugin/object/image.h"

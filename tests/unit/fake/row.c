@@ -8,7 +8,6 @@
 #include "plugin/daemon/dispatch.h"
 #include "plugin/schema/schema_tags.h"
 #include "plugin/table/keys.h"
-#include "plugin/table/stats.h"
 #include "plugin/table/tail_percentile.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "tests/unit/fake/string_list.h"
 
 #include "plugin/schema/buckets.h"
-#include "plugin/table/stats.h"
+#include "plugin/table/percentile.h"
 
 #include <errno.h>
 #include <math.h>

@@ -7,8 +7,8 @@
 
 #include "tests/unit/fake/configuration.h"
 
-#include "plugin/service/name_tables.h"
 #include "plugin/schema/label_block.h"
+#include "plugin/service/name_tables.h"
 
 #include <errno.h>
 

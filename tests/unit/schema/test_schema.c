@@ -9,7 +9,6 @@
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
 #include "plugin/schema/schema_tags.h"
-#include "plugin/table/stats.h"
 
 #include <errno.h>
 

@@ -7,7 +7,8 @@
 #include "tests/unit/values.h"
 
 #include "bpf/lib/hist.h"
-#include "plugin/table/stats.h"
+#include "plugin/table/moments.h"
+#include "plugin/table/percentile.h"
 
 #define COUNT 20000
 #define LARGEST (1ULL << 47)
