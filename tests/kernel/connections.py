@@ -128,10 +128,10 @@ class Worker:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close(count)
 
-    def hold_back(self):
+    def drop_packets(self):
         drop_all(self.listener)
 
-    def let_go(self):
+    def stop_dropping(self):
         drop_none(self.listener)
 
     def be_deaf(self):

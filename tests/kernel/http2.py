@@ -63,20 +63,20 @@ def large(stream):
 
 
 # How: (seconds before, frames, what of the answer that is) one after the other.
-ANSWERS = {
-    "plain": lambda s, hold: [(hold, headers(s) + data(s, END_STREAM), ("first", "end"))],
-    "only": lambda s, hold: [(hold, headers(s, END_STREAM), ("first", "end"))],
-    "split": lambda s, hold: [(hold, headers(s), ("first",)), (hold, other() + data(s, END_STREAM), ("end",))],
-    "trailers": lambda s, hold: [(hold, headers(s) + data(s), ("first",)), (hold, headers(s, END_STREAM), ("end",))],
-    "continued": lambda s, hold: [(hold, continued(s), ("first",)), (hold, data(s, END_STREAM), ("end",))],
-    "padded": lambda s, hold: [(hold, frame(HEADERS, END_HEADERS | PADDED, s, b"\x05\x88" + bytes(5)), ("first",)),
-                               (hold, frame(DATA, END_STREAM | PADDED, s, b"\xff" + bytes(300)), ("end",))],
-    "large": lambda s, hold: [(hold, large(s), ("first", "end"))],
-    "cut": lambda s, hold: [(hold, headers(s) + data(s), ("first",)), (hold, reset(s), ("end",))],
-    "refused": lambda s, hold: [(hold, reset(s), ("end",))],
-    "silent": lambda s, hold: [(NEVER, b"", ())],
-    "events": lambda s, hold: [(0, headers(s), ("first",)), *[(hold, data(s), ())] * EVENTS,
-                               (hold, data(s, END_STREAM), ("end",))],
+RESPONSES = {
+    "plain": lambda s, delay: [(delay, headers(s) + data(s, END_STREAM), ("first", "end"))],
+    "only": lambda s, delay: [(delay, headers(s, END_STREAM), ("first", "end"))],
+    "split": lambda s, delay: [(delay, headers(s), ("first",)), (delay, other() + data(s, END_STREAM), ("end",))],
+    "trailers": lambda s, delay: [(delay, headers(s) + data(s), ("first",)), (delay, headers(s, END_STREAM), ("end",))],
+    "continued": lambda s, delay: [(delay, continued(s), ("first",)), (delay, data(s, END_STREAM), ("end",))],
+    "padded": lambda s, delay: [(delay, frame(HEADERS, END_HEADERS | PADDED, s, b"\x05\x88" + bytes(5)), ("first",)),
+                               (delay, frame(DATA, END_STREAM | PADDED, s, b"\xff" + bytes(300)), ("end",))],
+    "large": lambda s, delay: [(delay, large(s), ("first", "end"))],
+    "cut": lambda s, delay: [(delay, headers(s) + data(s), ("first",)), (delay, reset(s), ("end",))],
+    "refused": lambda s, delay: [(delay, reset(s), ("end",))],
+    "silent": lambda s, delay: [(NEVER, b"", ())],
+    "events": lambda s, delay: [(0, headers(s), ("first",)), *[(delay, data(s), ())] * EVENTS,
+                               (delay, data(s, END_STREAM), ("end",))],
 }
 
 
@@ -90,20 +90,20 @@ def pieces(octets, *sizes):
 
 
 # How the server receives and sends.
-TAKES = {
+RECEIVES = {
     "recv": lambda sock: sock.recv(65536),
     "read": lambda sock: os.read(sock.fileno(), 65536),
-    "vectors": lambda sock: take_vectors(lambda into: os.readv(sock.fileno(), into)),
-    "message": lambda sock: take_vectors(lambda into: sock.recvmsg_into(into)[0]),
-    "preadv2": lambda sock: take_vectors(functools.partial(preadv2, sock)),
+    "vectors": lambda sock: receive_vectors(lambda into: os.readv(sock.fileno(), into)),
+    "message": lambda sock: receive_vectors(lambda into: sock.recvmsg_into(into)[0]),
+    "preadv2": lambda sock: receive_vectors(functools.partial(preadv2, sock)),
     "small": lambda sock: sock.recv(7),
-    "several": lambda sock: take_vectors(functools.partial(recvmmsg, sock)),
-    "apart": lambda sock: take_apart(sock),
+    "several": lambda sock: receive_vectors(functools.partial(recvmmsg, sock)),
+    "apart": lambda sock: receive_apart(sock),
 }
 GIVES = {
     "send": lambda sock, octets: sock.sendall(octets),
     "write": lambda sock, octets: [os.write(sock.fileno(), piece) for piece in pieces(octets, 16384)],
-    "octets": lambda sock, octets: [sock.send(piece) for piece in pieces(octets, 1)],
+    "bytes": lambda sock, octets: [sock.send(piece) for piece in pieces(octets, 1)],
     "vectors": lambda sock, octets: [os.writev(sock.fileno(), pieces(part, 5, 1, 300))
                                      for part in pieces(octets, 4000)],
     "message": lambda sock, octets: [sock.sendmsg(pieces(part, 3, 1, 900)) for part in pieces(octets, 4000)],
@@ -111,13 +111,13 @@ GIVES = {
 }
 
 
-def take_vectors(call):
+def receive_vectors(call):
     into = [bytearray(4), bytearray(1), bytearray(0), bytearray(9), bytearray(65536)]
     size = call(into)
     return b"".join(into)[:size]
 
 
-def take_apart(sock):
+def receive_apart(sock):
     """The header of a frame, then what is in it."""
     head = sock.recv(9, socket.MSG_WAITALL)
     length = len(PREFACE) - 9 if PREFACE.startswith(head) else int.from_bytes(head[:3], "big")
@@ -131,7 +131,7 @@ class Iovec(ctypes.Structure):
 class Message(ctypes.Structure):
     _fields_ = [("name", ctypes.c_void_p), ("name_length", ctypes.c_uint), ("vectors", ctypes.c_void_p),
                 ("count", ctypes.c_size_t), ("control", ctypes.c_void_p), ("control_length", ctypes.c_size_t),
-                ("flags", ctypes.c_int), ("unused", ctypes.c_int), ("octets", ctypes.c_uint)]
+                ("flags", ctypes.c_int), ("unused", ctypes.c_int), ("size", ctypes.c_uint)]
 
 
 def iovecs(into):
@@ -148,7 +148,7 @@ def recvmmsg(sock, into):
     vectors = iovecs(into)
     message = Message(vectors=ctypes.addressof(vectors), count=len(into))
     ctypes.CDLL(None).recvmmsg(sock.fileno(), ctypes.byref(message), 1, 0, None)
-    return message.octets
+    return message.size
 
 
 def send_file(sock, octets):
@@ -171,7 +171,7 @@ class Connection:
 
     def __init__(self, server, sock):
         self.server, self.sock = server, sock
-        self.take, self.give = TAKES[server.take], GIVES[server.give]
+        self.receive, self.give = RECEIVES[server.receive], GIVES[server.give]
         self.octets, self.due, self.log, self.speaks = b"", [], {}, False
         self.lock = threading.Lock()
 
@@ -187,7 +187,7 @@ class Connection:
         timeout = max(0, self.due[0][0] - time.time()) if self.due else None
         if select.select([self.sock], [], [], timeout)[0]:
             begin = time.time()
-            octets = self.take(self.sock)
+            octets = self.receive(self.sock)
             self.received = begin, time.time()
             if not octets:
                 return False
@@ -195,7 +195,7 @@ class Connection:
             while self.step():
                 pass
         while self.due and self.due[0][0] <= time.time():
-            self.answer(*heapq.heappop(self.due)[2:])
+            self.respond(*heapq.heappop(self.due)[2:])
         return True
 
     def step(self):
@@ -233,16 +233,16 @@ class Connection:
         return self.skip(9 + length)
 
     def ask(self, stream, block):
-        sent, how, hold = block.split(b"\0")[0].decode().split()
+        sent, how, delay = block.split(b"\0")[0].decode().split()
         self.log[stream] = None
         self.note(stream, sent=float(sent), received=self.received)
-        self.plan(stream, ANSWERS[how](stream, float(hold)))
+        self.plan(stream, RESPONSES[how](stream, float(delay)))
 
     def plan(self, stream, steps):
         if steps:
             heapq.heappush(self.due, (time.time() + steps[0][0], stream, stream, steps))
 
-    def answer(self, stream, steps):
+    def respond(self, stream, steps):
         if self.server.threads and len(steps[0][2]) == 2:
             threading.Thread(target=self.give_step, args=(stream, steps), daemon=True).start()
         else:
@@ -266,8 +266,8 @@ class Connection:
 class Server:
     """One process, in which a connection is a thread."""
 
-    def __init__(self, test, name, take="recv", give="send", family=socket.AF_INET, threads=False):
-        self.name, self.take, self.give, self.threads = name, take, give, threads
+    def __init__(self, test, name, receive="recv", give="send", family=socket.AF_INET, threads=False):
+        self.name, self.receive, self.give, self.threads = name, receive, give, threads
         self.path = os.path.join(test.dir, "log-" + name)
         self.sent = {}  # by when a client began to send, when it had
         listener = socket.socket(family)
@@ -328,13 +328,13 @@ class Client:
         for piece in begin:
             self.sock.sendall(piece)
             if piece == UPGRADE:
-                self.take(len(SWITCHING))
+                self.receive(len(SWITCHING))
                 self.last = 1
             time.sleep(pause)
         self.sock.sendall(frame(SETTINGS, 0, 0, bytes(12)))
         time.sleep(pause)
 
-    def take(self, count):
+    def receive(self, count):
         while len(self.octets) < count:
             # Of calls that block, tier 4 may miss some.
             select.select([self.sock], [], [])
@@ -345,10 +345,10 @@ class Client:
         taken, self.octets = self.octets[:count], self.octets[count:]
         return taken
 
-    def request(self, how, hold, padded=False):
+    def request(self, how, delay, padded=False):
         """Its frames; they are sent by whoever asks."""
         self.last += 2
-        block = SENT + f" {how} {hold}".encode()
+        block = SENT + f" {how} {delay}".encode()
         if padded:
             return frame(HEADERS, END_HEADERS | END_STREAM | PADDED, self.last, b"\x09" + block + bytes(9))
         return headers(self.last, END_STREAM, block)
@@ -364,17 +364,17 @@ class Client:
     def wait(self, *streams):
         """Until the server has ended these."""
         while not self.ended.issuperset(streams):
-            head = self.take(9)
+            head = self.receive(9)
             length, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
-            self.take(length)
+            self.receive(length)
             if kind == RST_STREAM or (kind in (DATA, HEADERS) and flags & END_STREAM):
                 self.ended.add(int.from_bytes(head[5:], "big"))
 
-    def rounds(self, count, at_once, how, hold, sizes=(1 << 20,), **options):
+    def rounds(self, count, at_once, how, delay, sizes=(1 << 20,), **options):
         """So many times so many requests, sent in pieces of these sizes."""
         for _ in range(count):
             first = self.last + 2
-            self.send(b"".join(self.request(how, hold, **options) for _ in range(at_once)), *sizes)
+            self.send(b"".join(self.request(how, delay, **options) for _ in range(at_once)), *sizes)
             self.wait(*range(first, self.last + 2, 2))
 
     def close(self):

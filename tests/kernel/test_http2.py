@@ -19,35 +19,35 @@ from test_progress import (INTERVAL, METRICS, NEVER, Request, at_once, check_tim
 from test_progress import check as check_progress
 
 AFTER = 2  # seconds
-HOLD = 0.02
-ANSWERS = ("plain", "only", "split", "trailers", "continued", "padded", "cut", "refused", "large")
-SMALL = ANSWERS[:-1]
+DELAY = 0.02
+RESPONSES = ("plain", "only", "split", "trailers", "continued", "padded", "cut", "refused", "large")
+SMALL = RESPONSES[:-1]
 MANY = 300
 TRIES = 3  # receives after which a connection is HTTP/2 whose preface was not seen
 
-Case = collections.namedtuple("Case", "server begin answers sizes",
-                              defaults=({}, (http2.PREFACE,), ANSWERS, (1 << 20,)))
+Case = collections.namedtuple("Case", "server begin responses sizes",
+                              defaults=({}, (http2.PREFACE,), RESPONSES, (1 << 20,)))
 CASES = {
     "plain": Case(),
     "preface": Case(begin=http2.pieces(http2.PREFACE, 1, 2, 9)),
-    "octets": Case({"give": "octets"}, answers=SMALL, sizes=(1,)),
-    "vectors": Case({"take": "vectors", "give": "vectors"}, sizes=(11, 30)),
-    "message": Case({"take": "message", "give": "message"}, sizes=(50,)),
-    "preadv2": Case({"take": "preadv2", "give": "write"}),
-    "file": Case({"take": "read", "give": "file"}),
-    "small": Case({"take": "small"}, answers=SMALL),
+    "bytes": Case({"give": "bytes"}, responses=SMALL, sizes=(1,)),
+    "vectors": Case({"receive": "vectors", "give": "vectors"}, sizes=(11, 30)),
+    "message": Case({"receive": "message", "give": "message"}, sizes=(50,)),
+    "preadv2": Case({"receive": "preadv2", "give": "write"}),
+    "file": Case({"receive": "read", "give": "file"}),
+    "small": Case({"receive": "small"}, responses=SMALL),
     "proxy1": Case(begin=(http2.PROXY1 + http2.PREFACE,)),
     "proxy1_apart": Case(begin=(http2.PROXY1, http2.PREFACE)),
     "proxy2": Case(begin=(http2.PROXY2 + http2.PREFACE[:10], http2.PREFACE[10:])),
     "upgrade": Case(begin=(http2.UPGRADE, http2.PREFACE)),
     "unix": Case({"family": socket.AF_UNIX}),
-    "threads": Case({"threads": True}, answers=("plain", "only", "large")),
+    "threads": Case({"threads": True}, responses=("plain", "only", "large")),
     "late": Case(),
-    "late_apart": Case({"take": "apart"}),
+    "late_apart": Case({"receive": "apart"}),
     "late_unix": Case({"family": socket.AF_UNIX}),
 }
 NOT_SEEN = {5: "preadv2"}  # by tier
-OTHERS = {"streams": {}, "many": {}, "closed": {}, "garbage": {}, "several": {"take": "several"}}
+OTHERS = {"streams": {}, "many": {}, "closed": {}, "garbage": {}, "several": {"receive": "several"}}
 NAMES = (*CASES, *OTHERS)
 CONF = f"""
   <Probe "poll">
@@ -97,11 +97,11 @@ def check_count(test, daemons, server, begin=0.0, more=0):
 
 
 def run_case(case, client):
-    for how in case.answers:
-        client.rounds(2, 3, how, HOLD, case.sizes)
-    client.rounds(1, 3, "split", HOLD, case.sizes, padded=True)
+    for how in case.responses:
+        client.rounds(2, 3, how, DELAY, case.sizes)
+    client.rounds(1, 3, "split", DELAY, case.sizes, padded=True)
     client.sock.sendall(http2.other())
-    client.rounds(1, 1, "only", HOLD, case.sizes)
+    client.rounds(1, 1, "only", DELAY, case.sizes)
 
 
 def check_cases(test, daemons, servers, late, began):
@@ -109,7 +109,7 @@ def check_cases(test, daemons, servers, late, began):
     clients = {name: [http2.Client(servers[name], case.begin) for _ in range(2)]
                for name, case in CASES.items() if name not in late}
     for name, client in late.items():
-        client.rounds(TRIES, 1, "only", HOLD)
+        client.rounds(TRIES, 1, "only", DELAY)
         clients[name] = [client]
     at_once([functools.partial(run_case, CASES[name], client) for name in clients for client in clients[name]])
     for name in clients:
@@ -123,9 +123,9 @@ TIMED = ("plain", "vectors", "threads", "late")
 
 def check_times(test, daemons, servers, clients):
     """The last answer's end comes as long after the first octet as that after the request."""
-    hold = 0.1
+    delay = 0.1
     begin = time.time()
-    at_once([functools.partial(clients[name][0].rounds, max(3, int(3 * INTERVAL / hold / 2)), 3, "split", hold)
+    at_once([functools.partial(clients[name][0].rounds, max(3, int(3 * INTERVAL / delay / 2)), 3, "split", delay)
              for name in TIMED])
     end = time.time()
     for name in TIMED:
@@ -133,7 +133,7 @@ def check_times(test, daemons, servers, clients):
     moment = time.time()
     for tier, daemon in daemons.items():
         for name in TIMED:
-            for metric, want in (("service_first", hold), ("service", 2 * hold), ("response", 2 * hold)):
+            for metric, want in (("service_first", delay), ("service", 2 * delay), ("response", 2 * delay)):
                 if metric != "response" or tier in KNOWS_ARRIVAL:
                     check_average(test, f"tier {tier}, {name}: {metric}, s", daemon, name, metric, want,
                                   (begin, end, moment))
@@ -162,7 +162,7 @@ def check_progresses(test, daemons, servers, clients):
 def check_many(test, daemons, server):
     """More than are remembered: they count, and are in progress."""
     client = http2.Client(server)
-    client.rounds(1, MANY, "split", HOLD)
+    client.rounds(1, MANY, "split", DELAY)
     check_count(test, daemons, server)
     metric = METRICS[0]
     wait_quiet(daemons, [server.name])
@@ -200,7 +200,7 @@ def check_streams(test, daemons, server):
 
 
 def check_closed(test, daemons, server):
-    """Requests that nobody answers are in progress until their connection is closed, or they are given up."""
+    """Requests without a response are in progress until their connection is closed or they are reset."""
     client, other = http2.Client(server), http2.Client(server)
     for one in (client, other):
         one.send(one.request("silent", 0) + one.request("silent", 0) + one.request("silent", 0))
@@ -226,7 +226,7 @@ def check_garbage(test, daemons, server):
                for tier, daemon in daemons.items()}
     begin = time.time()
     client = http2.Client(server)
-    client.rounds(10, 5, "plain", HOLD)
+    client.rounds(10, 5, "plain", DELAY)
     want, moment = counted(server, begin), time.time()
     for tier, daemon in daemons.items():
         got = daemon.row_after(server.name, "total_requests", moment)[1] - spoiled[tier]
@@ -236,7 +236,7 @@ def check_garbage(test, daemons, server):
 def check_unread(test, daemons, server, servers):
     """Where octets cannot be read: turns, and a series says so."""
     client = http2.Client(server)
-    client.rounds(5, 1, "only", HOLD)
+    client.rounds(5, 1, "only", DELAY)
     server.settled()
     for tier, daemon in daemons.items():
         for name, want in ((server.name, 1), (servers["plain"].name, 0)):

@@ -28,7 +28,7 @@ CONF = """
     Enable false
   </Probe>
   <Probe "request">
-    Tier {tier}
+    Tier {hooks}
   </Probe>"""
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS = 0, 1, 3, 4
@@ -111,7 +111,7 @@ def ask(where):
 def main():
     with Test(limit=90) as test:
         where = responses.start(test, "kt_http2", responses.serve_each(answer))
-        daemons = {tier: test.collectd(CONF.format(tier=tier), interval=INTERVAL) for tier in IN_SOCKET}
+        daemons = {tier: test.collectd(CONF.format(hooks=tier), interval=INTERVAL) for tier in IN_SOCKET}
         for tier, daemon in list(daemons.items()):
             if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
                 test.stop(daemons.pop(tier))

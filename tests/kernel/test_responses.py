@@ -27,7 +27,7 @@ CONF = "".join(f"""
     Enable false
   </Probe>
   <Probe "request">
-    Tier {{tier}}
+    Tier {{hooks}}
     Option "syscalls"
     Parameter "stream_after" {AFTER}
   </Probe>"""
@@ -181,7 +181,7 @@ def check(test, tier, daemon, counts, moment):
 def main():
     with Test(limit=120) as test:
         where = {name: responses.start(test, "kt_" + name, serve, kind) for name, (serve, kind) in SERVERS.items()}
-        daemons = {tier: test.collectd(CONF.format(tier=tier, **RESPONSES), interval=INTERVAL,
+        daemons = {tier: test.collectd(CONF.format(hooks=tier, **RESPONSES), interval=INTERVAL,
                                        wrap=in_mounts(WITH_TRACEFS))
                    for tier in TIERS}
         for tier, daemon in list(daemons.items()):

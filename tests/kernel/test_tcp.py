@@ -253,7 +253,7 @@ def failures(test, daemon, client, server):
     client.ask("connect", PORT_OF_NOBODY, 30)
     test.equal("refused, the kernel says", before.true("AttemptFails"), 30)
     port = server.ask("listen", 10)
-    server.ask("hold_back")
+    server.ask("drop_packets")
     with Trace(test, STATE, kib=8192) as seen:
         client.ask("start", port, 3, 1)
         test.equal("no answer: what the program gets", client.ask("finish"), 3 * [errno.ETIMEDOUT])
@@ -288,12 +288,12 @@ def states_unseen(test, seen, port):
 def slow_connect(test, daemon, client, server):
     """Its first packet is lost."""
     port = server.ask("listen", 10)
-    server.ask("hold_back")
+    server.ask("drop_packets")
     with Trace(test, STATE, kib=8192) as seen:
         moment = time.time()
         client.ask("start", port, 1)
         time.sleep(SILENT_S)
-        server.ask("let_go")
+        server.ask("stop_dropping")
         begin = time.time()
         client.ask("finish")
         taken = time.time() - moment
