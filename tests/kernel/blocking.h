@@ -229,11 +229,11 @@ static void by_tty(void)
 
 static int big_file(const char *name, int flags)
 {
-	static char octets[PAGE] = { 1 };
+	static char content[PAGE] = { 1 };
 	int fd = file_opened(name);
 
 	for (size_t i = 0; i < FILE_SIZE; i += PAGE)
-		if (write(fd, octets, PAGE) != PAGE)
+		if (write(fd, content, PAGE) != PAGE)
 			err(1, "%s", name);
 	fsync(fd);
 	close(fd);

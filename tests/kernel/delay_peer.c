@@ -34,11 +34,12 @@ static void parse_word(struct mixture *mixture, const char *word)
 
 void mixture_parse(struct mixture *mixture, const char *text)
 {
-	char copy[1000], *rest = NULL;
+	char copy[1000], *next_word = NULL;
 
 	memset(mixture, 0, sizeof(*mixture));
 	snprintf(copy, sizeof(copy), "%s", text);
-	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+	for (char *word = strtok_r(copy, " ", &next_word); word;
+	     word = strtok_r(NULL, " ", &next_word))
 		parse_word(mixture, word);
 }
 
@@ -53,7 +54,7 @@ void mixture_draw(const struct mixture *mixture, struct request *ret_request)
 
 /* --- the upstream ----------------------------------------------------------------------------- */
 
-static void *answer_later(void *argument)
+static void *respond_later(void *argument)
 {
 	int fd = (int)(intptr_t)argument, one = 1;
 	uint32_t us;
@@ -80,7 +81,7 @@ void upstream_run(void)
 		int fd = accept(listener, NULL, NULL);
 		pthread_t thread;
 
-		if (fd < 0 || pthread_create(&thread, NULL, answer_later, (void *)(intptr_t)fd))
+		if (fd < 0 || pthread_create(&thread, NULL, respond_later, (void *)(intptr_t)fd))
 			err(1, "upstream");
 		pthread_detach(thread);
 	}
@@ -103,13 +104,13 @@ static void send_all(int fd, const void *data, size_t size)
 
 static void ask(int fd)
 {
-	struct request request, answer;
-	size_t half = sizeof(request.asked_ns);
+	struct request request, response;
+	size_t half = sizeof(request.sent_ns);
 	uint32_t later_us;
 
 	mixture_draw(&order.mixture, &request);
 	later_us = request.phase_us[PHASE_CLIENT];
-	request.asked_ns = clock_ns(CLOCK_MONOTONIC);
+	request.sent_ns = clock_ns(CLOCK_MONOTONIC);
 	if (later_us) {
 		send_all(fd, &request, half);
 		sleep_ns(later_us * 1000ULL);
@@ -117,9 +118,9 @@ static void ask(int fd)
 	} else {
 		send_all(fd, &request, sizeof(request));
 	}
-	if (recv(fd, &answer, sizeof(answer), MSG_WAITALL) != sizeof(answer))
+	if (recv(fd, &response, sizeof(response), MSG_WAITALL) != sizeof(response))
 		err(1, "no answer");
-	__atomic_fetch_add(&order.response_ns, clock_ns(CLOCK_MONOTONIC) - request.asked_ns,
+	__atomic_fetch_add(&order.response_ns, clock_ns(CLOCK_MONOTONIC) - request.sent_ns,
 			   __ATOMIC_RELAXED);
 	__atomic_fetch_add(&order.requests, 1, __ATOMIC_RELAXED);
 }
@@ -135,7 +136,7 @@ static void *ask_on(void *argument)
 	return NULL;
 }
 
-static void take_order(const char *line)
+static void parse_order(const char *line)
 {
 	int used = 0;
 
@@ -159,7 +160,7 @@ void client_run(uint16_t port)
 	char line[1000];
 
 	for (;;) {
-		take_order(hear(line, sizeof(line)));
+		parse_order(hear(line, sizeof(line)));
 		for (unsigned i = 0; i < order.connections; i++) {
 			fd[i] = fd[i] ?: loopback_connect(&address);
 			if (pthread_create(&thread[i], NULL, ask_on, (void *)(intptr_t)fd[i]))

@@ -124,28 +124,28 @@ void work_log(const struct work *work, const struct request *request, uint64_t s
 	for (int i = 0; i < PARTS; i++)
 		__atomic_fetch_add(&log->part_ns[i], work->part_ns[i], __ATOMIC_RELAXED);
 	__atomic_fetch_add(&log->send_ns, send_ns, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&log->response_ns, work->wall_ns - request->asked_ns, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&log->response_ns, work->wall_ns - request->sent_ns, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&log->requests, 1, __ATOMIC_RELEASE);
 }
 
 /* --- the mutex -------------------------------------------------------------------------------- */
 
 /* Is free for a ninth of the time, so that who comes at any moment waits for about lock_us. */
-static void *hold(void *unused)
+static void *lock_and_sleep(void *unused)
 {
 	struct work work = { 0 };
 
 	work_resume(&work);
 	for (;;) {
-		uint64_t hold_ns = __atomic_load_n(&shared->lock_us, __ATOMIC_RELAXED) * 2000ULL;
+		uint64_t locked_ns = __atomic_load_n(&shared->lock_us, __ATOMIC_RELAXED) * 2000ULL;
 
-		if (hold_ns) {
+		if (locked_ns) {
 			pthread_mutex_lock(&shared->mutex);
 			work_spent(&work, PART_LOCK);
-			sleep_ns(hold_ns);
+			sleep_ns(locked_ns);
 			pthread_mutex_unlock(&shared->mutex);
 		}
-		sleep_ns(hold_ns / 8 ?: 1000000);
+		sleep_ns(locked_ns / 8 ?: 1000000);
 		work_spent(&work, PART_SLEEP);
 		for (int i = 0; i < PARTS; i++)
 			server.log->aside_ns[i] = work.part_ns[i];
@@ -170,7 +170,7 @@ static void make_mutex(void)
 	pthread_mutexattr_init(&attributes);
 	pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
 	if (pthread_mutex_init(&shared->mutex, &attributes) ||
-	    pthread_create(&thread, NULL, hold, NULL))
+	    pthread_create(&thread, NULL, lock_and_sleep, NULL))
 		err(1, "mutex");
 }
 

@@ -21,7 +21,7 @@ enum phase {
 };
 
 struct request {
-	uint64_t asked_ns; /* CLOCK_MONOTONIC, before the first send */
+	uint64_t sent_ns; /* CLOCK_MONOTONIC, before the first send */
 	uint32_t phase_us[PHASES];
 };
 

@@ -54,7 +54,7 @@ static struct pair connected_unix(void)
 }
 
 /* A request in hand: the socket, where the thread's name says that it is. */
-static int hold(int number, int fd)
+static int own_fd(int number, int fd)
 {
 	if (dup2(fd, HELD_FD + number) < 0)
 		err(1, "dup2");
@@ -110,31 +110,31 @@ static void by_full_accepted(void)
 	fill(connected().server);
 }
 
-static void by_held(void)
+static void by_owned(void)
 {
-	receive(hold(1, connected().server));
+	receive(own_fd(1, connected().server));
 }
 
-static void by_full_held(void)
+static void by_full_owned(void)
 {
-	fill(hold(2, connected().server));
+	fill(own_fd(2, connected().server));
 }
 
 static void by_other_accepted(void)
 {
-	hold(3, connected().server);
+	own_fd(3, connected().server);
 	receive(connected().server);
 }
 
-static void by_held_upstream(void)
+static void by_owned_upstream(void)
 {
-	hold(4, connected().server);
+	own_fd(4, connected().server);
 	receive(connected().client);
 }
 
-static void by_held_futex(void)
+static void by_owned_futex(void)
 {
-	hold(5, connected().server);
+	own_fd(5, connected().server);
 	by_futex();
 }
 
@@ -152,14 +152,14 @@ static void by_poll(void)
 	poll_one(connected().server);
 }
 
-static void by_held_poll(void)
+static void by_owned_poll(void)
 {
-	poll_one(hold(6, connected().server));
+	poll_one(own_fd(6, connected().server));
 }
 
-static void by_held_poll_other(void)
+static void by_owned_poll_other(void)
 {
-	hold(7, connected().server);
+	own_fd(7, connected().server);
 	poll_one(connected().client);
 }
 
@@ -208,20 +208,20 @@ static void by_epoll(void)
 	wait_in(watched_by(latch(), connected().server));
 }
 
-static void by_epoll_held(void)
+static void by_epoll_owned(void)
 {
-	wait_in(watched_by(latch(), hold(10, connected().server)));
+	wait_in(watched_by(latch(), own_fd(10, connected().server)));
 }
 
 static void by_epoll_latch(void)
 {
-	hold(11, connected().server);
+	own_fd(11, connected().server);
 	wait_in(latch());
 }
 
 static void by_epoll_upstream(void)
 {
-	hold(12, connected().server);
+	own_fd(12, connected().server);
 	wait_in(watched_by(latch(), connected().client));
 }
 
@@ -229,26 +229,26 @@ static void by_epoll_listener(void)
 {
 	struct sockaddr_in own;
 
-	hold(13, connected().server);
+	own_fd(13, connected().server);
 	wait_in(watched_by(latch(), loopback_listen(1, &own)));
 }
 
 static void by_epoll_other(void)
 {
-	hold(14, connected().server);
+	own_fd(14, connected().server);
 	wait_in(watched_by(latch(), connected().server));
 }
 
 static void by_epoll_nested(void)
 {
-	int inner = watched_by(epoll_create1(0), hold(15, connected().server));
+	int inner = watched_by(epoll_create1(0), own_fd(15, connected().server));
 
 	wait_in(watched_by(latch(), inner));
 }
 
 static void by_epoll_unix(void)
 {
-	hold(16, connected_unix().server);
+	own_fd(16, connected_unix().server);
 	wait_in(latch());
 }
 
@@ -285,17 +285,17 @@ static const struct way {
 	{ "n_accepted", by_accepted },
 	{ "n_accepted_unix", by_accepted_unix },
 	{ "n_full_accepted", by_full_accepted },
-	{ "h01_held", by_held },
-	{ "h02_full_held", by_full_held },
+	{ "h01_held", by_owned },
+	{ "h02_full_held", by_full_owned },
 	{ "h03_accepted", by_other_accepted },
-	{ "h04_upstream", by_held_upstream },
-	{ "h05_futex", by_held_futex },
+	{ "h04_upstream", by_owned_upstream },
+	{ "h05_futex", by_owned_futex },
 	{ "n_poll", by_poll },
-	{ "h06_poll", by_held_poll },
-	{ "h07_poll_other", by_held_poll_other },
+	{ "h06_poll", by_owned_poll },
+	{ "h07_poll_other", by_owned_poll_other },
 	{ "n_io_uring", by_io_uring },
 	{ "n_epoll", by_epoll },
-	{ "h10_epoll_held", by_epoll_held },
+	{ "h10_epoll_held", by_epoll_owned },
 	{ "h11_epoll_latch", by_epoll_latch },
 	{ "h12_epoll_up", by_epoll_upstream },
 	{ "h13_epoll_lstn", by_epoll_listener },

@@ -20,12 +20,12 @@
 #define CONNECTIONS 3
 #define CHUNK 65536
 #define RENAME_AT 10
-#define REST_NS 200000 /* of a client between two pieces */
+#define PAUSE_NS 200000 /* of a client between two pieces */
 
 struct server {
 	const char *name;
 	void (*run)(int listener);
-	void (*take)(int fd, size_t size); /* not at all: end of file */
+	void (*receive)(int fd, size_t size); /* not at all: end of file */
 	void (*give)(int fd, size_t size);
 	size_t request, response;
 	unsigned at_once; /* requests on a connection */
@@ -37,7 +37,7 @@ static char buffer[CHUNK];
 
 /* --- receiving and sending ------------------------------------------------------------------- */
 
-static void leave(int fd)
+static void disconnect(int fd)
 {
 	close(fd);
 	pthread_exit(NULL);
@@ -48,7 +48,7 @@ static size_t advance(int fd, ssize_t n, size_t size)
 	if (n < 0)
 		err(1, "%s: receive", server->name);
 	if (n == 0)
-		leave(fd);
+		disconnect(fd);
 	return size - n;
 }
 
@@ -57,7 +57,7 @@ static size_t chunk(size_t size)
 	return size < CHUNK ? size : CHUNK;
 }
 
-static void take_plain(int fd, size_t size)
+static void receive_plain(int fd, size_t size)
 {
 	char here[CHUNK];
 
@@ -96,7 +96,7 @@ static void make_noise(int fd)
 		err(1, "noise");
 }
 
-static void take_noisily(int fd, size_t size)
+static void receive_noisily(int fd, size_t size)
 {
 	char here[CHUNK];
 
@@ -112,11 +112,11 @@ static void take_noisily(int fd, size_t size)
 }
 
 /* Changes the command name with a request received and not yet answered. */
-static void take_and_rename(int fd, size_t size)
+static void receive_and_rename(int fd, size_t size)
 {
 	static int taken;
 
-	take_plain(fd, size);
+	receive_plain(fd, size);
 	if (++taken == RENAME_AT)
 		prctl(PR_SET_NAME, new_name);
 }
@@ -125,14 +125,14 @@ static void take_and_rename(int fd, size_t size)
 static void give_and_hear(int fd, size_t size)
 {
 	int when = SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
-	struct pollfd told = { .fd = fd };
+	struct pollfd event_fd = { .fd = fd };
 	char here[CHUNK];
 
 	if (setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &when, sizeof(when)))
 		err(1, "SO_TIMESTAMPING");
 	give_plain(fd, size);
 	while (recv(fd, here, sizeof(here), MSG_ERRQUEUE) <= 0)
-		poll(&told, 1, -1);
+		poll(&event_fd, 1, -1);
 }
 
 static void give_noisily(int fd, size_t size)
@@ -218,7 +218,7 @@ static ssize_t ring_do(int operation, int fd, void *at, size_t size)
 	return n;
 }
 
-static void ring_take(int operation, int fd, size_t size)
+static void ring_receive(int operation, int fd, size_t size)
 {
 	char here[CHUNK];
 
@@ -232,9 +232,9 @@ static void ring_give(int operation, int fd, size_t size)
 		size -= ring_do(operation, fd, buffer, chunk(size));
 }
 
-static void take_by_ring(int fd, size_t size)
+static void receive_by_ring(int fd, size_t size)
 {
-	ring_take(IORING_OP_RECV, fd, size);
+	ring_receive(IORING_OP_RECV, fd, size);
 }
 
 static void give_by_ring(int fd, size_t size)
@@ -242,9 +242,9 @@ static void give_by_ring(int fd, size_t size)
 	ring_give(IORING_OP_SEND, fd, size);
 }
 
-static void take_by_ring_read(int fd, size_t size)
+static void receive_by_ring_read(int fd, size_t size)
 {
-	ring_take(IORING_OP_READ, fd, size);
+	ring_receive(IORING_OP_READ, fd, size);
 }
 
 static void give_by_ring_write(int fd, size_t size)
@@ -259,7 +259,7 @@ static void *serve(void *argument)
 	int fd = (int)(intptr_t)argument;
 
 	for (;;) {
-		server->take(fd, server->request);
+		server->receive(fd, server->request);
 		server->give(fd, server->response);
 	}
 	return argument;
@@ -314,7 +314,7 @@ static void run_preforked(int listener)
 }
 
 static struct {
-	int poll_fd, to_answer[2];
+	int poll_fd, to_respond[2];
 } pool;
 
 static void *receive_all(void *argument)
@@ -324,18 +324,18 @@ static void *receive_all(void *argument)
 	for (;;) {
 		if (epoll_wait(pool.poll_fd, &event, 1, -1) != 1)
 			continue;
-		server->take(event.data.fd, server->request);
-		if (write(pool.to_answer[1], &event.data.fd, sizeof(int)) != sizeof(int))
+		server->receive(event.data.fd, server->request);
+		if (write(pool.to_respond[1], &event.data.fd, sizeof(int)) != sizeof(int))
 			err(1, "pool");
 	}
 	return argument;
 }
 
-static void *answer_all(void *argument)
+static void *respond_to_all(void *argument)
 {
 	int fd;
 
-	while (read(pool.to_answer[0], &fd, sizeof(fd)) == sizeof(fd))
+	while (read(pool.to_respond[0], &fd, sizeof(fd)) == sizeof(fd))
 		server->give(fd, server->response);
 	return argument;
 }
@@ -344,7 +344,7 @@ static void *answer_all(void *argument)
 static void run_pool(int listener)
 {
 	pool.poll_fd = epoll_create1(0);
-	if (pipe(pool.to_answer))
+	if (pipe(pool.to_respond))
 		err(1, "pipe");
 	for (int i = 0; i < CONNECTIONS; i++) {
 		struct epoll_event event = { .events = EPOLLIN, .data.fd = accept_one(listener) };
@@ -352,22 +352,22 @@ static void run_pool(int listener)
 		epoll_ctl(pool.poll_fd, EPOLL_CTL_ADD, event.data.fd, &event);
 	}
 	start(receive_all, 0);
-	start(answer_all, 0);
-	start(answer_all, 0);
+	start(respond_to_all, 0);
+	start(respond_to_all, 0);
 }
 
 static const struct server servers[] = {
-	{ "threads", run_threads, take_plain, give_plain, 100, 500, 1 },
-	{ "large", run_threads, take_plain, give_plain, 1000000, 700000, 1 },
-	{ "noise", run_threads, take_noisily, give_noisily, 100, 500, 1 },
-	{ "splice", run_threads, take_plain, give_by_splice, 100, 20000, 1 },
-	{ "ring", run_threads, take_by_ring, give_by_ring, 100, 500, 1 },
-	{ "ring_file", run_threads, take_by_ring_read, give_by_ring_write, 100, 500, 1 },
-	{ "forking", run_forking, take_plain, give_plain, 100, 500, 1 },
-	{ "prefork", run_preforked, take_plain, give_plain, 100, 500, 1 },
-	{ "pool", run_pool, take_plain, give_plain, 100, 500, 1 },
-	{ "pipeline", run_threads, take_plain, give_plain, 100, 500, 5 },
-	{ "rename", run_forking, take_and_rename, give_plain, 100, 500, 1 },
+	{ "threads", run_threads, receive_plain, give_plain, 100, 500, 1 },
+	{ "large", run_threads, receive_plain, give_plain, 1000000, 700000, 1 },
+	{ "noise", run_threads, receive_noisily, give_noisily, 100, 500, 1 },
+	{ "splice", run_threads, receive_plain, give_by_splice, 100, 20000, 1 },
+	{ "ring", run_threads, receive_by_ring, give_by_ring, 100, 500, 1 },
+	{ "ring_file", run_threads, receive_by_ring_read, give_by_ring_write, 100, 500, 1 },
+	{ "forking", run_forking, receive_plain, give_plain, 100, 500, 1 },
+	{ "prefork", run_preforked, receive_plain, give_plain, 100, 500, 1 },
+	{ "pool", run_pool, receive_plain, give_plain, 100, 500, 1 },
+	{ "pipeline", run_threads, receive_plain, give_plain, 100, 500, 5 },
+	{ "rename", run_forking, receive_and_rename, give_plain, 100, 500, 1 },
 };
 
 /* --- the client ------------------------------------------------------------------------------- */
@@ -379,9 +379,9 @@ static void ask(int fd, unsigned count)
 	while (count--) {
 		give_plain(fd, server->request / 2);
 		if (server->request < CHUNK)
-			sleep_ns(REST_NS);
+			sleep_ns(PAUSE_NS);
 		give_plain(fd, at_once * server->request - server->request / 2);
-		take_plain(fd, at_once * server->response);
+		receive_plain(fd, at_once * server->response);
 	}
 }
 

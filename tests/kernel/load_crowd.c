@@ -63,7 +63,7 @@ static int start(const char *name)
 	return fd;
 }
 
-static void answer(const int *fd, int count, long requests)
+static void respond(const int *fd, int count, long requests)
 {
 	unsigned long all = (unsigned long)requests * (unsigned long)count;
 	char line[128];
@@ -94,5 +94,5 @@ int main(int argc, char **argv)
 		fd[i] = start(line);
 	}
 	for (;;)
-		answer(fd, count, atol(hear(line, sizeof(line))));
+		respond(fd, count, atol(hear(line, sizeof(line))));
 }

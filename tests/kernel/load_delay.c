@@ -36,11 +36,11 @@ struct job {
 	struct work work;
 };
 
-static int workers;
+static int thread_count;
 
 /* --- one request ------------------------------------------------------------------------------ */
 
-static bool take(struct job *job)
+static bool receive_job(struct job *job)
 {
 	size_t got = 0;
 
@@ -59,12 +59,12 @@ static bool take(struct job *job)
 			job->work.part_ns[PART_SOCKET] = job->work.wall_ns;
 		got += n;
 	}
-	job->work.part_ns[PART_SOCKET] -= job->request.asked_ns;
+	job->work.part_ns[PART_SOCKET] -= job->request.sent_ns;
 	return true;
 }
 
 /* The last part of it is what has been done since the clocks were set. */
-static void answer(struct job *job, enum part part)
+static void respond(struct job *job, enum part part)
 {
 	uint64_t begin_ns;
 
@@ -80,12 +80,12 @@ static bool serve(int fd)
 {
 	struct job job = { .fd = fd };
 
-	if (!take(&job)) {
+	if (!receive_job(&job)) {
 		close(fd);
 		return false;
 	}
 	work_do(&job.work, &job.request);
-	answer(&job, PART_OTHER);
+	respond(&job, PART_OTHER);
 	return true;
 }
 
@@ -125,7 +125,7 @@ static void serve_by_thread(int listener)
 
 static void serve_by_prefork(int listener)
 {
-	for (int i = 0; i < workers; i++) {
+	for (int i = 0; i < thread_count; i++) {
 		if (fork())
 			continue;
 		die_with_parent();
@@ -182,7 +182,7 @@ static struct job pop(struct queue *q, struct work *since)
 	return job;
 }
 
-static struct job take_over(struct queue *q)
+static struct job dequeue_job(struct queue *q)
 {
 	struct work since;
 	struct job job = pop(q, &since);
@@ -191,7 +191,7 @@ static struct job take_over(struct queue *q)
 	return job;
 }
 
-static void hand_over(struct queue *q, struct job *job, enum part part)
+static void queue_job(struct queue *q, struct job *job, enum part part)
 {
 	work_spent(&job->work, part);
 	push(q, job);
@@ -255,18 +255,18 @@ static void push_connection(int fd)
 
 static void serve_by_pool(int listener)
 {
-	for (int i = 0; i < workers; i++)
+	for (int i = 0; i < thread_count; i++)
 		start(serve_ready_connections, 0);
 	loop(listener, EPOLLIN | EPOLLONESHOT, push_connection);
 }
 
-static void *work_and_answer(void *unused)
+static void *work_and_respond(void *unused)
 {
 	for (;;) {
-		struct job job = take_over(&queue);
+		struct job job = dequeue_job(&queue);
 
 		work_do(&job.work, &job.request);
-		answer(&job, PART_OTHER);
+		respond(&job, PART_OTHER);
 		work_vain(job.work.queued_ns); /* since just before the answer was sent */
 	}
 	return unused;
@@ -275,53 +275,53 @@ static void *work_and_answer(void *unused)
 static void *work_and_give_back(void *unused)
 {
 	for (;;) {
-		struct job job = take_over(&queue);
+		struct job job = dequeue_job(&queue);
 
 		work_do(&job.work, &job.request);
-		hand_over(&done, &job, PART_OTHER);
+		queue_job(&done, &job, PART_OTHER);
 		eventfd_write(done_fd, 1);
 	}
 	return unused;
 }
 
-static void answer_done(void)
+static void respond_to_done(void)
 {
 	eventfd_t count;
 
 	eventfd_read(done_fd, &count);
 	while (count--) {
-		struct job job = take_over(&done);
+		struct job job = dequeue_job(&done);
 
-		answer(&job, PART_OTHER);
+		respond(&job, PART_OTHER);
 	}
 }
 
-static void receive_or_answer(int fd)
+static void receive_or_respond(int fd)
 {
 	struct job job = { .fd = fd };
 
 	if (fd == done_fd)
-		answer_done();
-	else if (take(&job))
-		hand_over(&queue, &job, PART_OTHER);
+		respond_to_done();
+	else if (receive_job(&job))
+		queue_job(&queue, &job, PART_OTHER);
 	else
 		close(fd);
 }
 
 static void serve_by_loop_pool(int listener)
 {
-	for (int i = 0; i < workers; i++)
-		start(work_and_answer, 0);
-	loop(listener, EPOLLIN, receive_or_answer);
+	for (int i = 0; i < thread_count; i++)
+		start(work_and_respond, 0);
+	loop(listener, EPOLLIN, receive_or_respond);
 }
 
 static void serve_by_loop_back(int listener)
 {
 	done_fd = eventfd(0, 0);
 	watch(done_fd, EPOLL_CTL_ADD, EPOLLIN);
-	for (int i = 0; i < workers; i++)
+	for (int i = 0; i < thread_count; i++)
 		start(work_and_give_back, 0);
-	loop(listener, EPOLLIN, receive_or_answer);
+	loop(listener, EPOLLIN, receive_or_respond);
 }
 
 /* Of the connection to the upstream with this descriptor: the job that waits for it. */
@@ -362,7 +362,7 @@ static void pass_back(int fd)
 		err(1, "upstream");
 	job->work.part_ns[PART_UPSTREAM] += clock_ns(CLOCK_MONOTONIC) - job->work.wall_ns;
 	work_resume(&job->work);
-	answer(job, PART_OTHER);
+	respond(job, PART_OTHER);
 }
 
 static void pass(int fd)
@@ -371,7 +371,7 @@ static void pass(int fd)
 
 	if (fd < FD_MAX && is_upstream[fd])
 		pass_back(fd);
-	else if (fd < FD_MAX && take(&job))
+	else if (fd < FD_MAX && receive_job(&job))
 		pass_on(&job);
 	else
 		close(fd);
@@ -407,7 +407,7 @@ static void server_run(char **argv)
 	int listener = loopback_listen(CONNECTIONS, &address);
 	char line[100];
 
-	workers = atoi(argv[1]);
+	thread_count = atoi(argv[1]);
 	if (atoi(argv[2]) >= 0)
 		stay_on_cpu(atoi(argv[2]));
 	init(argv[3], argv[4], argv[5]);
@@ -429,7 +429,7 @@ static void *work_on(void *unused)
 
 		mixture_draw(&mixture, &job.request);
 		work_resume(&job.work);
-		job.request.asked_ns = job.work.wall_ns;
+		job.request.sent_ns = job.work.wall_ns;
 		work_do(&job.work, &job.request);
 		work_log(&job.work, &job.request, 0);
 	}

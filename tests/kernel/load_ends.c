@@ -77,8 +77,8 @@ static void *end_thread(void *unused)
 	(void)unused;
 	__atomic_add_fetch(&racers, 1, __ATOMIC_SEQ_CST);
 	/* Where others have the CPUs, the other one may not run at all meanwhile. */
-	for (unsigned turn = 1; __atomic_load_n(&racers, __ATOMIC_SEQ_CST) < RACERS; turn++)
-		if (turn % SPINS == 0)
+	for (unsigned spin = 1; __atomic_load_n(&racers, __ATOMIC_SEQ_CST) < RACERS; spin++)
+		if (spin % SPINS == 0)
 			sched_yield();
 	syscall(SYS_exit, 0);
 	return NULL;
@@ -170,7 +170,7 @@ static int reap(struct counts *counts)
 	return 1;
 }
 
-static void answer(struct counts *counts)
+static void respond(struct counts *counts)
 {
 	char line[256];
 
@@ -257,6 +257,6 @@ int main(int argc, char **argv)
 			group(n, code);
 		else
 			each(word, n, &counts);
-		answer(&counts);
+		respond(&counts);
 	}
 }

@@ -27,11 +27,11 @@ static char buffer[1 << 20];
 static char *name(const char *directory, const char *kind, unsigned long i)
 {
 	static char names[2][4200];
-	static int turn;
+	static int current;
 
-	turn = !turn;
-	snprintf(names[turn], sizeof(names[turn]), "%s/%s%lu", directory, kind, i);
-	return names[turn];
+	current = !current;
+	snprintf(names[current], sizeof(names[current]), "%s/%s%lu", directory, kind, i);
+	return names[current];
 }
 
 static int need_file(int fd, const char *path)
@@ -132,7 +132,7 @@ static uint64_t sync_file(unsigned long n, const char *path)
 	return taken;
 }
 
-static uint64_t wait_for_reader(unsigned long n, const char *path)
+static uint64_t wait_for_copy(unsigned long n, const char *path)
 {
 	uint64_t begin = clock_ns(CLOCK_MONOTONIC), taken;
 	int fd = need_file(open(path, O_WRONLY), path);
@@ -224,7 +224,7 @@ static const struct {
 } commands[] = {
 	{ "make", make_files },  { "open", open_files },      { "again", make_files },
 	{ "miss", miss_files },  { "rename", rename_files },  { "delete", delete_files },
-	{ "calls", calls },      { "sync", sync_file },       { "wait", wait_for_reader },
+	{ "calls", calls },      { "sync", sync_file },       { "wait", wait_for_copy },
 	{ "read", read_file },   { "vectors", read_vectors }, { "write", write_file },
 	{ "touch", touch_file }, { "ahead", read_ahead },
 };

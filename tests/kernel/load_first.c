@@ -38,7 +38,7 @@ static int listen_at(const char *kind)
 	return fd;
 }
 
-static bool take(int fd)
+static bool receive(int fd)
 {
 	char byte;
 	ssize_t n;
@@ -64,7 +64,7 @@ static void serve(int listener)
 
 		if (fd < 0)
 			err(1, "accept");
-		while (take(fd))
+		while (receive(fd))
 			give(fd);
 		close(fd);
 	}
@@ -77,7 +77,7 @@ static void ask(void)
 	if (fd < 0 || connect(fd, &address.any, address_length))
 		err(1, "connect");
 	give(fd);
-	if (!take(fd))
+	if (!receive(fd))
 		errx(1, "no answer");
 	close(fd);
 }

@@ -12,9 +12,9 @@
 #include <sys/epoll.h>
 
 #define CONNECTIONS 64
-#define ANSWERS 200000
+#define RESPONSES 200000
 
-struct answer {
+struct response {
 	uint64_t end_ns; /* time of day after the send, 0: not yet */
 	uint64_t wait_ns;
 	uint64_t least_ns, most_ns; /* of the service time: without and with the two calls */
@@ -26,7 +26,7 @@ struct request {
 
 /* --- the server ------------------------------------------------------------------------------- */
 
-static int answer(int fd, struct answer *a)
+static int response(int fd, struct response *a)
 {
 	struct request request;
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), received_ns;
@@ -52,19 +52,19 @@ static void watch(int poll_fd, int fd)
 		err(1, "epoll_ctl");
 }
 
-static void serve(int listener, struct answer *log)
+static void serve(int listener, struct response *log)
 {
 	int poll_fd = epoll_create1(0);
 	struct epoll_event event;
 	uint32_t count = 0;
 
 	watch(poll_fd, listener);
-	while (count < ANSWERS) {
+	while (count < RESPONSES) {
 		if (epoll_wait(poll_fd, &event, 1, -1) != 1)
 			continue;
 		if (event.data.fd == listener)
 			watch(poll_fd, accept(listener, NULL, NULL));
-		else if (answer(event.data.fd, &log[count]))
+		else if (response(event.data.fd, &log[count]))
 			count++;
 		else
 			close(event.data.fd);
@@ -136,12 +136,12 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_in address;
 	int listener;
-	struct answer *log;
+	struct response *log;
 
 	die_with_parent();
 	if (argc != 2)
 		errx(2, "usage: load_flow LOG");
-	log = log_open(argv[1], ANSWERS * sizeof(*log), MAP_POPULATE);
+	log = log_open(argv[1], RESPONSES * sizeof(*log), MAP_POPULATE);
 	listener = loopback_listen(CONNECTIONS, &address);
 	if (fork() == 0) {
 		die_with_parent();

@@ -131,10 +131,10 @@ static int pair[2];
 
 static void talk(void)
 {
-	char octet = 0;
+	char byte = 0;
 
-	if (sendto(pair[0], &octet, 1, 0, NULL, 0) != 1 ||
-	    recvfrom(pair[1], &octet, 1, 0, NULL, NULL) != 1)
+	if (sendto(pair[0], &byte, 1, 0, NULL, 0) != 1 ||
+	    recvfrom(pair[1], &byte, 1, 0, NULL, NULL) != 1)
 		exit(1);
 }
 

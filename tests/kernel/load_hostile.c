@@ -122,7 +122,7 @@ static void be_busy(const char *name)
 	}
 }
 
-static void take_names(char **more)
+static void set_names(char **more)
 {
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (fork() == 0)
@@ -280,7 +280,7 @@ static void fill_attributes(struct fuse_attr *attributes, uint64_t node)
 	};
 }
 
-static void answer(int fd, const struct fuse_in_header *to, int error, void *body, size_t size)
+static void reply(int fd, const struct fuse_in_header *to, int error, void *body, size_t size)
 {
 	char bytes[4096];
 	struct fuse_out_header head = {
@@ -297,7 +297,7 @@ static void answer(int fd, const struct fuse_in_header *to, int error, void *bod
 		err(1, "/dev/fuse");
 }
 
-static void answer_lookup(int fd, const struct fuse_in_header *in, const char *name)
+static void reply_lookup(int fd, const struct fuse_in_header *in, const char *name)
 {
 	struct fuse_entry_out out = { .entry_valid = 3600, .attr_valid = 3600 };
 
@@ -312,27 +312,27 @@ static void answer_lookup(int fd, const struct fuse_in_header *in, const char *n
 	else
 		return;
 	fill_attributes(&out.attr, out.nodeid);
-	answer(fd, in, 0, &out, sizeof(out));
+	reply(fd, in, 0, &out, sizeof(out));
 }
 
-static void answer_attributes(int fd, const struct fuse_in_header *in)
+static void reply_attributes(int fd, const struct fuse_in_header *in)
 {
 	struct fuse_attr_out out = { .attr_valid = 3600 };
 
 	fill_attributes(&out.attr, in->nodeid);
-	answer(fd, in, 0, &out, sizeof(out));
+	reply(fd, in, 0, &out, sizeof(out));
 }
 
-static void answer_read(int fd, const struct fuse_in_header *in, const struct fuse_read_in *what)
+static void reply_read(int fd, const struct fuse_in_header *in, const struct fuse_read_in *what)
 {
 	char text[32];
 	int size = snprintf(text, sizeof(text), "%u\n", claimed);
 
 	if (in->nodeid == NODE_PID)
-		answer(fd, in, 0, text, what->offset ? 0 : (size_t)size);
+		reply(fd, in, 0, text, what->offset ? 0 : (size_t)size);
 }
 
-static void answer_request(int fd, const struct fuse_in_header *in, const void *body)
+static void reply_request(int fd, const struct fuse_in_header *in, const void *body)
 {
 	struct fuse_init_out init = { .major = FUSE_KERNEL_VERSION,
 				      .minor = 31,
@@ -342,20 +342,20 @@ static void answer_request(int fd, const struct fuse_in_header *in, const void *
 
 	switch (in->opcode) {
 	case FUSE_INIT:
-		answer(fd, in, 0, &init, sizeof(init));
+		reply(fd, in, 0, &init, sizeof(init));
 		break;
 	case FUSE_LOOKUP:
-		answer_lookup(fd, in, body);
+		reply_lookup(fd, in, body);
 		break;
 	case FUSE_GETATTR:
-		answer_attributes(fd, in);
+		reply_attributes(fd, in);
 		break;
 	case FUSE_OPEN:
 		if (in->nodeid != NODE_OPEN)
-			answer(fd, in, 0, &opened, sizeof(opened));
+			reply(fd, in, 0, &opened, sizeof(opened));
 		break;
 	case FUSE_READ:
-		answer_read(fd, in, body);
+		reply_read(fd, in, body);
 		break;
 	case FUSE_READDIR:
 	case FUSE_FORGET:
@@ -365,10 +365,10 @@ static void answer_request(int fd, const struct fuse_in_header *in, const void *
 	case FUSE_OPENDIR:
 	case FUSE_RELEASE:
 	case FUSE_RELEASEDIR:
-		answer(fd, in, 0, &opened, in->opcode == FUSE_OPENDIR ? sizeof(opened) : 0);
+		reply(fd, in, 0, &opened, in->opcode == FUSE_OPENDIR ? sizeof(opened) : 0);
 		break;
 	default:
-		answer(fd, in, -ENOSYS, NULL, 0);
+		reply(fd, in, -ENOSYS, NULL, 0);
 	}
 }
 
@@ -378,7 +378,7 @@ static void *serve(void *device)
 	int fd = (int)(intptr_t)device;
 
 	while (read(fd, request, sizeof(request)) >= (ssize_t)sizeof(struct fuse_in_header))
-		answer_request(fd, (void *)request, request + sizeof(struct fuse_in_header));
+		reply_request(fd, (void *)request, request + sizeof(struct fuse_in_header));
 	return NULL;
 }
 
@@ -414,7 +414,7 @@ int main(int argc, char **argv)
 		setrlimit(RLIMIT_NOFILE, &many);
 		become_nobody();
 		if (strcmp(attack, "names") == 0)
-			take_names(argv + 2);
+			set_names(argv + 2);
 		else if (strcmp(attack, "renames") == 0 && argc == 3)
 			start(rename_often, argv[2]);
 		else if (strcmp(attack, "threads") == 0 && argc == 3)

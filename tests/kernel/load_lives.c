@@ -24,7 +24,7 @@ static void *live(void *ms)
 int main(int argc, char **argv)
 {
 	static unsigned ms[] = { 5, 5, 5, 5, 15, 5, 5, 5, 5, 40 };
-	static char answer[COUNT_MAX * 48 + 64];
+	static char reply[COUNT_MAX * 48 + 64];
 	int count = argc > 1 ? atoi(argv[1]) : 0;
 	size_t length;
 	char line[16];
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 		errx(2, "usage: load_lives COUNT, up to %d", COUNT_MAX);
 	die_with_parent();
 	hear(line, sizeof(line));
-	length = sprintf(answer, "{\"lives\": [");
+	length = sprintf(reply, "{\"lives\": [");
 	for (int i = 0; i < count; i++) {
 		uint64_t begin_ns = clock_ns(CLOCK_REALTIME);
 		pthread_t thread;
@@ -41,11 +41,11 @@ int main(int argc, char **argv)
 		if (pthread_create(&thread, NULL, live, &ms[i % 10]))
 			errx(1, "pthread_create");
 		pthread_join(thread, NULL);
-		length += sprintf(answer + length, "%s[%lu, %lu]", i ? ", " : "", end_ns,
+		length += sprintf(reply + length, "%s[%lu, %lu]", i ? ", " : "", end_ns,
 				  end_ns - begin_ns);
 	}
-	sprintf(answer + length, "]}\n");
-	say(answer);
+	sprintf(reply + length, "]}\n");
+	say(reply);
 	hear(line, sizeof(line));
 	return 0;
 }

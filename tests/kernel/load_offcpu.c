@@ -20,7 +20,7 @@
 
 #define MS 1000000ULL
 #define THREADS_MAX 1000
-#define HOLD_NS (2 * MS)
+#define LOCKED_NS (2 * MS)
 
 enum call {
 	CALL_SLEEP,
@@ -33,10 +33,10 @@ enum call {
 static const char *const call_names[CALLS] = { "sleep", "futex", "pipe", "sync" };
 static uint64_t off_ns[CALLS], queued_ns[CALLS], count[CALLS];
 static const char *directory;
-static uint32_t turn[THREADS_MAX]; /* of a convoy: 1: it is that thread's */
+static uint32_t is_next[THREADS_MAX]; /* of a convoy: 1: it is that thread's */
 
 /* Of one thread. */
-struct worker {
+struct waiter {
 	int file;
 	int pipe[2];
 	int bell; /* rings when the pipe is to be written */
@@ -91,7 +91,7 @@ static OWN void call_futex(uint32_t *word, uint32_t value, uint64_t ns)
 	KEEP_FRAME;
 }
 
-static OWN void in_futex(struct worker *w, uint64_t ns)
+static OWN void in_futex(struct waiter *w, uint64_t ns)
 {
 	struct off since = off_cpu();
 
@@ -122,7 +122,7 @@ static OWN void call_pipe(int fd)
 	KEEP_FRAME;
 }
 
-static OWN void in_pipe(struct worker *w)
+static OWN void in_pipe(struct waiter *w)
 {
 	struct off since;
 
@@ -139,7 +139,7 @@ static OWN void call_sync(int fd)
 	KEEP_FRAME;
 }
 
-static OWN void in_sync(struct worker *w, uint64_t ns)
+static OWN void in_sync(struct waiter *w, uint64_t ns)
 {
 	uint64_t end = clock_ns(CLOCK_MONOTONIC) + ns;
 
@@ -166,7 +166,7 @@ static void wait_in_epoll(int set, int ms)
 /* Writes the pipe of a worker 20 ms after it was asked to; idle meanwhile. */
 static void *ring(void *argument)
 {
-	struct worker *w = argument;
+	struct waiter *w = argument;
 	struct epoll_event event = { .events = EPOLLIN };
 	int set = epoll_create1(0), none = epoll_create1(0), bell[2];
 	char c;
@@ -198,7 +198,7 @@ static void start(void *(*function)(void *), void *argument)
 
 static void *cycle(void *argument)
 {
-	struct worker w = { .bell = -1 };
+	struct waiter w = { .bell = -1 };
 	char path[4096];
 
 	(void)argument;
@@ -222,7 +222,7 @@ static void *rename_often(void *argument)
 {
 	char name[16];
 
-	for (unsigned i = (uint32_t *)argument - turn;; i += THREADS_MAX) {
+	for (unsigned i = (uint32_t *)argument - is_next;; i += THREADS_MAX) {
 		snprintf(name, sizeof(name), ";\n%u\xff[%%]_[k", i);
 		prctl(PR_SET_NAME, name);
 		call_sleep(100 * MS);
@@ -232,7 +232,7 @@ static void *rename_often(void *argument)
 
 static void *futex(void *argument)
 {
-	struct worker w = {};
+	struct waiter w = {};
 
 	(void)argument;
 	for (unsigned i = 0;; i++)
@@ -256,12 +256,12 @@ static OWN void in_convoy(uint32_t *mine)
 
 static void *convoy(void *argument)
 {
-	unsigned long me = (uint32_t *)argument - turn;
-	uint32_t *next = &turn[(me + 1) % convoy_size];
+	unsigned long me = (uint32_t *)argument - is_next;
+	uint32_t *next = &is_next[(me + 1) % convoy_size];
 
 	for (;;) {
-		in_convoy(&turn[me]);
-		spin_ns(HOLD_NS);
+		in_convoy(&is_next[me]);
+		spin_ns(LOCKED_NS);
 		__atomic_store_n(next, 1, __ATOMIC_RELEASE);
 		syscall(SYS_futex, next, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	}
@@ -288,7 +288,7 @@ static void say_sums(void)
 static void start_all(void *(*function)(void *), unsigned long n)
 {
 	for (unsigned long i = 0; i < n; i++)
-		start(function, &turn[i]);
+		start(function, &is_next[i]);
 }
 
 int main(int argc, char **argv)
@@ -315,7 +315,7 @@ int main(int argc, char **argv)
 			start_all(rename_often, n);
 		} else if (!strncmp(line, "convoy ", 7)) {
 			convoy_size = n;
-			turn[0] = 1;
+			is_next[0] = 1;
 			start_all(convoy, n);
 		} else if (strcmp(line, "sums") != 0) {
 			errx(2, "what is '%s'?", line);

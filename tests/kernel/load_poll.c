@@ -141,7 +141,7 @@ static void poll_calls(long (*wait)(uint64_t ns))
 	char line[256];
 
 	for (;;) {
-		double asked = 0, asked_squares = 0, seconds = 0, squares = 0;
+		double timeouts = 0, timeout_squares = 0, seconds = 0, squares = 0;
 
 		hear(line, sizeof(line));
 		if (sscanf(line, "%u %u %u %u", &count, &short_us, &long_us, &signal_us) != 4)
@@ -151,20 +151,20 @@ static void poll_calls(long (*wait)(uint64_t ns))
 			uint64_t ns = (i % 2 ? long_us : short_us) * 1000ULL;
 			uint64_t begin = clock_ns(CLOCK_MONOTONIC);
 			long status = wait(ns);
-			double took = (clock_ns(CLOCK_MONOTONIC) - begin) / 1e9;
+			double waited_s = (clock_ns(CLOCK_MONOTONIC) - begin) / 1e9;
 
 			if (signal_us ? status != -1 || errno != EINTR : status != 0)
 				err(1, "poll %u: %ld", i, status);
-			asked += ns / 1e9;
-			asked_squares += ns / 1e9 * (ns / 1e9);
-			seconds += took;
-			squares += took * took;
+			timeouts += ns / 1e9;
+			timeout_squares += ns / 1e9 * (ns / 1e9);
+			seconds += waited_s;
+			squares += waited_s * waited_s;
 		}
 		interrupt_each(0);
 		sprintf(line,
 			"{\"polls\": %u, \"asked\": %.9f, \"asked_squares\": %.12f, "
 			"\"seconds\": %.9f, \"squares\": %.12f}\n",
-			count, asked, asked_squares, seconds, squares);
+			count, timeouts, timeout_squares, seconds, squares);
 		say(line);
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * load_preempt TAG: on each line "SECONDS" eight threads call hot() for so long, all of them on one
+ * load_preempt TAG: on each line "SECONDS" eight threads call busy() for so long, all of them on one
  * CPU, each with a name of its own, TAG and a number. One call of four fails. Half of the threads
  * do nothing else; the others sleep for a moment after each call and are real-time threads: when
  * they wake up they preempt what the kernel does for the first ones. It says {"NAME": [calls,
@@ -16,7 +16,7 @@
 #define BETWEEN \
 	24000 /* rounds of nothing between two calls, for the probe to stay below MaxOverhead */
 
-__attribute__((noinline, noclone)) int hot(const char *name, unsigned long n);
+__attribute__((noinline, noclone)) int busy(const char *name, unsigned long n);
 
 struct caller {
 	char name[16];
@@ -27,7 +27,7 @@ struct caller {
 static struct caller callers[THREADS];
 static volatile bool stop;
 
-int hot(const char *name, unsigned long n)
+int busy(const char *name, unsigned long n)
 {
 	/* What it does is none of the compiler's business; a nop the kernel need not single-step. */
 	asm volatile("nop" : "+r"(name), "+r"(n)::"memory");
@@ -36,7 +36,7 @@ int hot(const char *name, unsigned long n)
 
 static void call(struct caller *caller)
 {
-	caller->failed += hot(caller->name, caller->calls++) < 0;
+	caller->failed += busy(caller->name, caller->calls++) < 0;
 }
 
 static void *call_until_stop(void *of)
@@ -77,7 +77,7 @@ static void run(unsigned seconds)
 		pthread_join(threads[i], NULL);
 }
 
-static void tell(void)
+static void report(void)
 {
 	char text[THREADS * 80] = "";
 
@@ -101,6 +101,6 @@ int main(int count, char **arguments)
 	}
 	for (;;) {
 		run((unsigned)strtoul(hear(line, sizeof(line)), NULL, 10));
-		tell();
+		report();
 	}
 }

@@ -89,8 +89,8 @@ static void say_samples(char *text, const char *name, struct samples *s)
 }
 
 /* One call that receives. */
-static ssize_t take(int fd, void *at, size_t size, enum call call, struct sockaddr_storage *from,
-		    socklen_t *length)
+static ssize_t receive(int fd, void *at, size_t size, enum call call, struct sockaddr_storage *from,
+		       socklen_t *length)
 {
 	struct iovec io[2] = { { at, size / 2 }, { (char *)at + size / 2, size - size / 2 } };
 	struct mmsghdr many = { .msg_hdr = { .msg_name = datagrams ? from : NULL,
@@ -158,8 +158,8 @@ static void give(int fd, size_t size, enum call call, bool last, struct sockaddr
 		err(1, "sent %zd of %zu", n, size);
 }
 
-static void answer(int fd, const struct request *r, uint64_t begin, struct sockaddr_storage *to,
-		   socklen_t length)
+static void respond(int fd, const struct request *r, uint64_t begin, struct sockaddr_storage *to,
+		    socklen_t length)
 {
 	if (r->work_us)
 		sleep_ns(r->work_us * 1000ULL);
@@ -193,8 +193,8 @@ static void *serve(void *argument)
 		size_t have = 0;
 
 		do {
-			ssize_t n = take(fd, buffer + have, sizeof(buffer) - have, call, &peer,
-					 &length);
+			ssize_t n = receive(fd, buffer + have, sizeof(buffer) - have, call, &peer,
+					    &length);
 
 			if (n <= 0) {
 				close(fd);
@@ -207,7 +207,7 @@ static void *serve(void *argument)
 		__atomic_fetch_add(&rx, have, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&begun, 1, __ATOMIC_RELAXED);
 		call = r->call;
-		answer(fd, r, begin, &peer, length);
+		respond(fd, r, begin, &peer, length);
 	}
 }
 
@@ -347,8 +347,8 @@ static void *ask(void *argument)
 				sleep_ns(200000);
 		}
 		while (have < want) {
-			static __thread char answer[PAYLOAD];
-			ssize_t n = recv(fd, answer, sizeof(answer), 0);
+			static __thread char respond[PAYLOAD];
+			ssize_t n = recv(fd, respond, sizeof(respond), 0);
 
 			if (n <= 0)
 				err(1, "recv");

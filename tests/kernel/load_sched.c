@@ -59,7 +59,7 @@ static void load(unsigned long pages, const char *path)
 	close(fd);
 }
 
-static void answer(void)
+static void respond(void)
 {
 	struct rusage usage, sum = {};
 	char line[256];
@@ -97,6 +97,6 @@ int main(void)
 			load(n, path);
 		else
 			errx(2, "what is '%s'?", line);
-		answer();
+		respond();
 	}
 }

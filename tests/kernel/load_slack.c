@@ -19,9 +19,9 @@
 #include <sys/eventfd.h>
 
 #define CONNECTIONS 16
-#define ANSWERS 200000
+#define RESPONSES 200000
 
-struct answer {
+struct response {
 	uint64_t end_ns;  /* time of day after the send, 0: not yet */
 	uint64_t hand_ns; /* from the receive until then */
 };
@@ -32,14 +32,14 @@ struct request {
 	int fd;
 };
 
-static struct answer *answers;
-static uint32_t answer_count;
+static struct response *responses;
+static uint32_t response_count;
 static int cpu;
 static bool polls, latched;
 
 /* --- the server ------------------------------------------------------------------------------- */
 
-static bool take(int fd, struct request *ret_request)
+static bool receive(int fd, struct request *ret_request)
 {
 	size_t got = 0;
 
@@ -62,14 +62,14 @@ static bool take(int fd, struct request *ret_request)
 
 static void give(const struct request *request)
 {
-	uint32_t at = __atomic_fetch_add(&answer_count, 1, __ATOMIC_RELAXED);
+	uint32_t at = __atomic_fetch_add(&response_count, 1, __ATOMIC_RELAXED);
 
 	if (send(request->fd, request, sizeof(*request), MSG_NOSIGNAL) != sizeof(*request))
 		err(1, "send");
-	if (at >= ANSWERS)
+	if (at >= RESPONSES)
 		errx(1, "the log is full");
-	answers[at].hand_ns = clock_ns(CLOCK_MONOTONIC) - request->received_ns;
-	__atomic_store_n(&answers[at].end_ns, clock_ns(CLOCK_REALTIME), __ATOMIC_RELEASE);
+	responses[at].hand_ns = clock_ns(CLOCK_MONOTONIC) - request->received_ns;
+	__atomic_store_n(&responses[at].end_ns, clock_ns(CLOCK_REALTIME), __ATOMIC_RELEASE);
 }
 
 static void watch(int poll_fd, int fd)
@@ -102,7 +102,7 @@ static void *serve_one(void *argument)
 	int fd = (int)(intptr_t)argument, latch = latched ? latch_open() : -1;
 	struct request request;
 
-	while (take(fd, &request)) {
+	while (receive(fd, &request)) {
 		if (latched && request.sleep_ns)
 			wait_for_latch(latch, request.sleep_ns);
 		else if (request.sleep_ns)
@@ -158,7 +158,7 @@ static void serve_by_loop(int listener)
 			continue;
 		if (event.data.fd == listener)
 			watch(poll_fd, accept(listener, NULL, NULL));
-		else if (take(event.data.fd, &pending[count]))
+		else if (receive(event.data.fd, &pending[count]))
 			count++;
 		else
 			close(event.data.fd);
@@ -247,7 +247,7 @@ int main(int argc, char **argv)
 	die_with_parent();
 	if (argc != 4)
 		errx(2, "usage: load_slack LOG pool|polled|latched|loop CPU");
-	answers = log_open(argv[1], ANSWERS * sizeof(*answers), MAP_POPULATE);
+	responses = log_open(argv[1], RESPONSES * sizeof(*responses), MAP_POPULATE);
 	cpu = atoi(argv[3]);
 	listener = loopback_listen(CONNECTIONS, &address);
 	if (fork() == 0) {

@@ -73,7 +73,7 @@ void switch_stacks(int round)
 
 	for (int i = 0; i < COROUTINES; i++)
 		begin(i);
-	for (int turn = 0; turn < NESTED + 1; turn++)
+	for (int k = 0; k < NESTED + 1; k++)
 		for (int i = 0; i < COROUTINES; i++)
 			step(i);
 	for (int i = COROUTINES; i-- > 0;)

@@ -17,11 +17,11 @@ from test_attach import OFF, block
 INTERVAL = 0.5 if SLOWNESS < 2 else 1
 SECONDS = 5
 SERVICES = ("hot_a", "hot_b")
-CALLS, ERRORS, TIME = ("total_operations-function-hot-", "errors-function-hot-", "total_time_in_ms-function-hot-")
+CALLS, ERRORS, TIME = ("total_operations-function-busy-", "errors-function-busy-", "total_time_in_ms-function-busy-")
 FUNCTION = """
 <Probe "functions">
-  <Function "hot">
-    Attach "uprobe:{}:hot"
+  <Function "busy">
+    Attach "uprobe:{}:busy"
     Argument 1 "label" "string"
     Errors "<" 0
     Latency true

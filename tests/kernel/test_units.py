@@ -31,8 +31,8 @@ BOOTED = {
     "cron.service": "cron",
     "nginx.service": "nginx",
     "postgresql@15-main.service": "postgresql@15-main",
-    "worker@south.service": "worker@south",
-    r"worker@north\x2dwest.service": "worker@north-west",
+    "job@south.service": "job@south",
+    r"job@north\x2dwest.service": "job@north-west",
 }
 PATHS = {service: units.BOOTED[unit] for unit, service in BOOTED.items()}
 OWN = "vm"  # the unit of this test

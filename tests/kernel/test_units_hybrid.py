@@ -13,7 +13,7 @@ from test_units import (INTERVAL, USER, check_bounded, check_container, check_co
 SYSTEMD = "hybrid"
 RULES = """
   <Service "workers">
-    Unit "worker@*.service"
+    Unit "job@*.service"
   </Service>
   <Service "db">
     Unit "postgresql@15-main"
@@ -39,7 +39,7 @@ ENDLESS = 20
 def ruled(identity, namesake):
     """{service: [path of a cgroup]}"""
     found = services(identity, namesake)
-    workers = found.pop("worker@south") + found.pop("worker@north-west")
+    workers = found.pop("job@south") + found.pop("job@north-west")
     return {"workers": workers, "db": found.pop("postgresql@15-main"), "people": found.pop(USER),
             "group": found.pop("echo"), "podded": [libpod(identity)], "by-id": [libpod(namesake)], **found}
 

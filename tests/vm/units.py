@@ -31,14 +31,14 @@ BOOTED = {
     "cron.service": "/system.slice/cron.service",
     "nginx.service": "/system.slice/nginx.service",
     "postgresql@15-main.service": "/system.slice/system-postgresql.slice/postgresql@15-main.service",
-    "worker@south.service": "/system.slice/system-worker.slice/worker@south.service",
-    r"worker@north\x2dwest.service": r"/system.slice/system-worker.slice/worker@north\x2dwest.service",
+    "job@south.service": "/system.slice/system-job.slice/job@south.service",
+    r"job@north\x2dwest.service": r"/system.slice/system-job.slice/job@north\x2dwest.service",
 }
 COMMANDS = {
     "nginx.service": {"nginx"},
     "postgresql@15-main.service": {"postgres"},
     "cron.service": {"cron", "sleep"},
-    "worker@south.service": {"sleep"},
+    "job@south.service": {"sleep"},
 }
 CLIENTS = []
 

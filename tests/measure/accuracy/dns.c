@@ -7,7 +7,7 @@
 
 #define HOSTS 1000 /* as the zone has them */
 #define HEAD 12
-#define ANSWER_FLAG 0x80
+#define RESPONSE_FLAG 0x80
 #define ERROR_MASK 0x0f
 
 static size_t put_label(char *out, const char *label)
@@ -21,7 +21,7 @@ static size_t put_label(char *out, const char *label)
 
 static size_t dns_request(char *out, uint64_t number, const struct shape *shape)
 {
-	static const char question_and_extension[HEAD] = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1 };
+	static const char query_and_extension[HEAD] = { 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1 };
 	static const char mail_internet[] = { 0, 0, 15, 0, 1 };
 	static const char room_of_4096[] = { 0, 0, 41, 0x10, 0, 0, 0, 0, 0, 0, 0 };
 	size_t length = HEAD;
@@ -29,7 +29,7 @@ static size_t dns_request(char *out, uint64_t number, const struct shape *shape)
 
 	(void)shape;
 	snprintf(host, sizeof(host), "host%u", (unsigned)(scrambled(number) % HOSTS));
-	memcpy(out, question_and_extension, HEAD);
+	memcpy(out, query_and_extension, HEAD);
 	out[0] = number >> 8;
 	out[1] = number;
 	length += put_label(out + length, host);
@@ -44,7 +44,7 @@ static size_t dns_request(char *out, uint64_t number, const struct shape *shape)
 static long dns_response(const char *in, size_t length)
 {
 	int good =
-		length > HEAD && in[2] & ANSWER_FLAG && !(in[3] & ERROR_MASK) && (in[6] || in[7]);
+		length > HEAD && in[2] & RESPONSE_FLAG && !(in[3] & ERROR_MASK) && (in[6] || in[7]);
 
 	return good ? (long)length : -1;
 }

@@ -28,7 +28,7 @@ namespace
 {
 
 using Clock = std::chrono::steady_clock;
-using Moment = Clock::time_point;
+using Moment = decltype(Clock::now());
 
 std::chrono::nanoseconds ns(double seconds)
 {
@@ -60,13 +60,13 @@ class Plan
 			due += ns((fixed_ ? 1 : gap_(chance_) * batch_) / rate_);
 		}
 	}
-	bool over() const
+	bool is_finished() const
 	{
 		return due >= end || Clock::now() >= end;
 	}
 
 	// What is due but was not sent, to the end.
-	unsigned long rest()
+	unsigned long remaining()
 	{
 		unsigned long count = 0;
 
@@ -101,7 +101,7 @@ class Client
 		Plan plan(rate, seconds, fixed, batch);
 
 		sent_ = 0;
-		for (; !plan.over(); plan.next()) {
+		for (; !plan.is_finished(); plan.next()) {
 			wait_until(plan.due);
 			if (!wait_for_room(plan.end))
 				break;
@@ -110,7 +110,7 @@ class Client
 		std::unique_lock guard(lock_);
 		changed_.wait(guard, [this] { return !outstanding_; });
 		printf("{\"begin\": %.6f, \"end\": %.6f, \"sent\": %lu, \"dropped\": %lu, ",
-		       begin_s, clock_ns(CLOCK_REALTIME) / 1e9, sent_, plan.rest());
+		       begin_s, clock_ns(CLOCK_REALTIME) / 1e9, sent_, plan.remaining());
 		record_print(&latency_, "latency", stdout);
 		printf(", ");
 		record_print(&open_, "open", stdout);
@@ -160,10 +160,10 @@ class Client
 		call->sent = Clock::now();
 		stub.UnaryCall(&call->context, "/evidence/answer", {}, &call->request,
 			       &call->response,
-			       [this, call](const grpc::Status &status) { take(*call, status); });
+			       [this, call](const grpc::Status &status) { complete(*call, status); });
 	}
 
-	void take(const Call &call, const grpc::Status &status)
+	void complete(const Call &call, const grpc::Status &status)
 	{
 		auto now = Clock::now();
 		std::unique_lock guard(lock_);

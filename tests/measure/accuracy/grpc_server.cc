@@ -15,12 +15,12 @@
 namespace
 {
 
-constexpr unsigned passes = 20, answer_size = 200;
+constexpr unsigned passes = 20, response_size = 200;
 
-class Answer : public grpc::ServerGenericBidiReactor
+class Response : public grpc::ServerGenericBidiReactor
 {
       public:
-	Answer()
+	Response()
 	{
 		StartRead(&request_);
 	}
@@ -29,7 +29,7 @@ class Answer : public grpc::ServerGenericBidiReactor
 	{
 		if (!fine)
 			return Finish(grpc::Status::CANCELLED);
-		grpc::Slice slice(std::string(answer_size, char('a' + compute() % 26)));
+		grpc::Slice slice(std::string(response_size, char('a' + compute() % 26)));
 		response_ = grpc::ByteBuffer(&slice, 1);
 		StartWriteAndFinish(&response_, {}, grpc::Status::OK);
 	}
@@ -60,7 +60,7 @@ class Service : public grpc::CallbackGenericService
 {
 	grpc::ServerGenericBidiReactor *CreateReactor(grpc::GenericCallbackServerContext *) override
 	{
-		return new Answer;
+		return new Response;
 	}
 };
 

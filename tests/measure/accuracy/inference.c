@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define ROOM (1 << 20)
-#define WORKERS 2
+#define THREADS 2
 #define PASSES 2
 #define CLASSES 100
 #define LOGGED 100000
@@ -105,26 +105,26 @@ static void give(int fd, const char *text, size_t length)
 		warn("send");
 }
 
-static void answer(struct connection *c, const char *body, size_t length)
+static void respond(struct connection *c, const char *body, size_t length)
 {
 	char text[CLASSES * 64], head[100];
 	double score = infer(body, length);
 	uint64_t first_ns, last_ns;
-	size_t rest = 0, begin;
+	size_t body_size = 0, begin;
 
 	for (int i = 0; i < CLASSES; i++)
-		rest += sprintf(text + rest, "{\"class\": %d, \"score\": %.4f}\n", i,
-				score / (i + 1));
-	begin = sprintf(head, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n", rest);
+		body_size += sprintf(text + body_size, "{\"class\": %d, \"score\": %.4f}\n", i,
+				     score / (i + 1));
+	begin = sprintf(head, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n", body_size);
 	first_ns = clock_ns(CLOCK_MONOTONIC);
 	give(c->fd, head, begin);
 	last_ns = clock_ns(CLOCK_MONOTONIC);
-	give(c->fd, text, rest);
+	give(c->fd, text, body_size);
 	pthread_mutex_lock(&served.lock);
 	if (served.count == LOGGED)
 		errx(1, "the log is full");
 	served.rx += c->length;
-	served.tx += begin + rest;
+	served.tx += begin + body_size;
 	served.log[served.count].end_ns = clock_ns(CLOCK_REALTIME);
 	served.log[served.count].first_ns = first_ns - c->received_ns;
 	served.log[served.count++].service_ns = last_ns - c->received_ns;
@@ -153,14 +153,14 @@ static void *work(void *argument)
 		size_t length = 0;
 		const char *body = body_of(c, &length);
 
-		answer(c, body, length);
+		respond(c, body, length);
 		c->length = 0;
 		watch(c, EPOLL_CTL_MOD);
 	}
 	return argument;
 }
 
-static void take(struct connection *c)
+static void receive_request(struct connection *c)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	ssize_t n = recv(c->fd, c->in + c->length, ROOM - c->length, MSG_DONTWAIT);
@@ -186,7 +186,7 @@ static void *receive(void *argument)
 
 	for (;;)
 		if (epoll_wait(poll_fd, &event, 1, -1) == 1)
-			take(event.data.ptr);
+			receive_request(event.data.ptr);
 	return argument;
 }
 
@@ -247,7 +247,7 @@ int main(int argc, char **argv)
 	if (pthread_create(&thread, NULL, accept_all, &listener) ||
 	    pthread_create(&thread, NULL, receive, NULL))
 		err(1, "thread");
-	for (int i = 0; i < WORKERS; i++)
+	for (int i = 0; i < THREADS; i++)
 		if (pthread_create(&thread, NULL, work, NULL))
 			err(1, "thread");
 	while (fgets(line, sizeof(line), stdin))

@@ -124,7 +124,7 @@ static void begin(uint64_t due_ns)
 	push(c, 0);
 }
 
-static void take(struct connection *c)
+static void receive(struct connection *c)
 {
 	ssize_t n = recv(c->fd, c->in + c->in_length, ROOM - 1 - c->in_length, 0);
 	uint64_t now;
@@ -180,7 +180,7 @@ static void wait_events(uint64_t ns)
 		if (events[i].events & EPOLLOUT)
 			push(c, 1);
 		if (events[i].events & ~EPOLLOUT)
-			take(c);
+			receive(c);
 	}
 }
 

@@ -90,22 +90,22 @@ static void postgres_greet(int fd)
 	static const char who[] = "user\0postgres\0database\0postgres\0";
 	char out[8 + sizeof(who)], in[4096];
 	size_t length = 0;
-	long answer = 0;
+	long status = 0;
 
 	put_number(out, sizeof(out));
 	put_number(out + 4, VERSION);
 	memcpy(out + 8, who, sizeof(who));
 	if (send(fd, out, sizeof(out), MSG_NOSIGNAL) != sizeof(out))
 		err(1, "send");
-	while (!answer) {
+	while (!status) {
 		ssize_t n = recv(fd, in + length, sizeof(in) - length, 0);
 
 		if (n <= 0)
 			errx(1, "the server says nothing that is understood");
 		length += n;
-		answer = postgres_response(in, length);
+		status = postgres_response(in, length);
 	}
-	if (answer < 0)
+	if (status < 0)
 		errx(1, "the server refuses user postgres");
 }
 

@@ -57,7 +57,7 @@ std::string search(Xapian::Database &database, const std::string &line)
 	std::istringstream stream(line);
 	Xapian::Enquire enquire(database);
 	Xapian::Query query;
-	std::string term, answer;
+	std::string term, response;
 
 	while (stream >> term)
 		query = query.empty()
@@ -66,9 +66,9 @@ std::string search(Xapian::Database &database, const std::string &line)
 	enquire.set_query(query);
 	auto matches = enquire.get_mset(0, found);
 	for (auto i = matches.begin(); i != matches.end(); ++i)
-		answer +=
+		response +=
 			std::to_string(i.get_percent()) + " " + i.get_document().get_data() + "\n";
-	return std::to_string(answer.size()) + "\n" + answer;
+	return std::to_string(response.size()) + "\n" + response;
 }
 
 void serve(int fd, const char *path)
@@ -81,9 +81,9 @@ void serve(int fd, const char *path)
 		line.append(buffer, n);
 		if (line.back() != '\n')
 			continue;
-		auto answer = search(database, line);
+		auto response = search(database, line);
 
-		if (send(fd, answer.data(), answer.size(), MSG_NOSIGNAL) != ssize_t(answer.size()))
+		if (send(fd, response.data(), response.size(), MSG_NOSIGNAL) != ssize_t(response.size()))
 			break;
 		line.clear();
 	}

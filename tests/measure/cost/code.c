@@ -97,10 +97,10 @@ static const char *behind_prefixes(const char *text)
 static void mark_jump(struct section *section, size_t at, const char *text)
 {
 	char *end;
-	uint64_t target = strtoull(text + strcspn(text, " "), &end, 16);
+	uint64_t destination = strtoull(text + strcspn(text, " "), &end, 16);
 
 	if ((text[0] == 'j' || strncmp(text, "loop", 4) == 0) && *end == ' ')
-		section->jumps[at] = (int32_t)(target - section->address - at);
+		section->jumps[at] = (int32_t)(destination - section->address - at);
 }
 
 /* "  1230:\tjne    1234 <symbol+0x12>" */
@@ -165,12 +165,13 @@ static size_t sweep(struct section *section, size_t begin, size_t end)
 static bool has_data(const struct section *section, size_t begin, size_t end)
 {
 	for (size_t at = begin; at < end; at++) {
-		size_t target = at + (size_t)section->jumps[at];
+		size_t destination = at + (size_t)section->jumps[at];
 
 		if (section->marks[at] & THEIR_BAD)
 			return true;
-		if (target != at && target > begin && target < end &&
-		    !(section->marks[target] & THEIR_START) && section->code[target - 1] != 0xf0)
+		if (destination != at && destination > begin && destination < end &&
+		    !(section->marks[destination] & THEIR_START) &&
+		    section->code[destination - 1] != 0xf0)
 			return true;
 	}
 	return false;

@@ -34,7 +34,7 @@ static void pass(int from, int to)
 		err(1, "pipe");
 }
 
-static void *answer(void *count)
+static void *respond(void *count)
 {
 	for (long i = 0; i < *(long *)count; i++)
 		pass(ping[0], pong[1]);
@@ -54,7 +54,7 @@ static void make_switches(long count)
 	pthread_t thread;
 	char token = 0;
 
-	if (pipe(ping) || pipe(pong) || pthread_create(&thread, NULL, answer, &rounds))
+	if (pipe(ping) || pipe(pong) || pthread_create(&thread, NULL, respond, &rounds))
 		err(1, "ping-pong");
 	if (write(ping[1], &token, 1) != 1)
 		err(1, "pipe");
@@ -208,13 +208,13 @@ static void make_opens(long count)
 	}
 }
 
-struct reader {
+struct block_file {
 	int fd;
 	off_t blocks;
 	void *block;
 };
 
-static void reader_open(struct reader *ret, int flags)
+static void block_file_open(struct block_file *ret, int flags)
 {
 	ret->fd = open(event_file, O_RDONLY | flags);
 	ret->blocks = lseek(ret->fd, 0, SEEK_END) / BLOCK;
@@ -223,48 +223,48 @@ static void reader_open(struct reader *ret, int flags)
 		err(1, "%s", event_file);
 }
 
-static void reader_close(struct reader *reader)
+static void block_file_close(struct block_file *block_file)
 {
-	free(reader->block);
-	close(reader->fd);
+	free(block_file->block);
+	close(block_file->fd);
 }
 
 /* From one end of the file to the other, so that nothing is read ahead. */
-static off_t place(const struct reader *reader, long i)
+static off_t offset_of(const struct block_file *block_file, long i)
 {
-	return i * 1021 % reader->blocks * BLOCK;
+	return i * 1021 % block_file->blocks * BLOCK;
 }
 
-static void read_block(const struct reader *reader, long i)
+static void read_block(const struct block_file *block_file, long i)
 {
-	if (pread(reader->fd, reader->block, BLOCK, place(reader, i)) != BLOCK)
+	if (pread(block_file->fd, block_file->block, BLOCK, offset_of(block_file, i)) != BLOCK)
 		err(1, "%s", event_file);
 }
 
 /* From the disk, past the page cache. */
 static void make_reads(long count)
 {
-	struct reader reader;
+	struct block_file block_file;
 
-	reader_open(&reader, O_DIRECT);
+	block_file_open(&block_file, O_DIRECT);
 	for (long i = 0; i < count; i++)
-		read_block(&reader, i);
-	reader_close(&reader);
+		read_block(&block_file, i);
+	block_file_close(&block_file);
 }
 
 /* Into the page cache, which has let go of them before. */
 static void make_pages(long count)
 {
-	struct reader reader;
+	struct block_file block_file;
 
-	reader_open(&reader, 0);
-	if (posix_fadvise(reader.fd, 0, 0, POSIX_FADV_RANDOM))
+	block_file_open(&block_file, 0);
+	if (posix_fadvise(block_file.fd, 0, 0, POSIX_FADV_RANDOM))
 		err(1, "%s", event_file);
 	for (long i = 0; i < count; i++) {
-		posix_fadvise(reader.fd, place(&reader, i), BLOCK, POSIX_FADV_DONTNEED);
-		read_block(&reader, i);
+		posix_fadvise(block_file.fd, offset_of(&block_file, i), BLOCK, POSIX_FADV_DONTNEED);
+		read_block(&block_file, i);
 	}
-	reader_close(&reader);
+	block_file_close(&block_file);
 }
 
 static void make_children(long count, char **exec_argv)
@@ -321,11 +321,11 @@ bool make_event(const char *kind, long count, const char *file)
 	return false;
 }
 
-static uint64_t cpu_ns(int whose)
+static uint64_t cpu_ns(int who)
 {
 	struct rusage usage;
 
-	getrusage(whose, &usage);
+	getrusage(who, &usage);
 	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }

@@ -33,7 +33,7 @@ static const int calls[FAMILY_END][CALLS_MAX] = {
 			  SYS_sendfile, SYS_splice, -1 },
 };
 
-static void tell(struct listing *listing, unsigned tgid)
+static void report(struct listing *listing, unsigned tgid)
 {
 	listing->tgid = tgid;
 	for (int family = FAMILY_POLL; family < FAMILY_END; family++)
@@ -47,7 +47,7 @@ static void prepare(const struct bpf_object *object, unsigned tgid)
 	struct listing listing = { 0 };
 	struct bpf_map *map;
 
-	tell(&listing, tgid);
+	report(&listing, tgid);
 	bpf_object__for_each_map(map, object) if (strstr(bpf_map__name(map), ".rodata"))
 		bpf_map__set_initial_value(map, &listing, sizeof(listing));
 }

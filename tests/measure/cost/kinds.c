@@ -81,16 +81,16 @@ static void spin(long count)
 /* What takes as long as from one sample to the next, again and again. */
 static void make_samples(long count)
 {
-	static long turns;
+	static long rounds;
 
-	if (!turns) {
+	if (!rounds) {
 		uint64_t begin_ns = cpu_ns();
 
 		spin(10000000);
-		turns = (long)(10000000.0 * SAMPLE_NS / (double)(cpu_ns() - begin_ns));
+		rounds = (long)(10000000.0 * SAMPLE_NS / (double)(cpu_ns() - begin_ns));
 	}
 	for (long i = 0; i < count; i++)
-		spin(turns);
+		spin(rounds);
 }
 
 static void make(const char *event, long count)
@@ -272,7 +272,7 @@ static unsigned reckoned_ns(const struct kind *kind, const struct bpf_object *ob
 	return ns;
 }
 
-static void tell_runs(const struct kind *kind, const struct bpf_object *object)
+static void report_runs(const struct kind *kind, const struct bpf_object *object)
 {
 	int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	uint64_t count, ns;
@@ -288,9 +288,9 @@ static void tell_runs(const struct kind *kind, const struct bpf_object *object)
 }
 
 /* Without comes first in every other turn. */
-static void tell_costs(const struct kind *kind, const struct bpf_object *object, unsigned turn)
+static void report_costs(const struct kind *kind, const struct bpf_object *object, unsigned round)
 {
-	double without = turn % 2 ? event_ns(kind) : 0, with;
+	double without = round % 2 ? event_ns(kind) : 0, with;
 	struct bpf_link *links[PROGRAMS_MAX];
 	int count = attach_all(kind, object, links);
 
@@ -298,14 +298,14 @@ static void tell_costs(const struct kind *kind, const struct bpf_object *object,
 		printf("unavailable: attach: %s\n", strerror(errno));
 		return;
 	}
-	if (turn == 0) {
-		tell_runs(kind, object);
+	if (round == 0) {
+		report_runs(kind, object);
 		detach(links, count);
 		return;
 	}
 	with = event_ns(kind);
 	detach(links, count);
-	if (turn % 2 == 0)
+	if (round % 2 == 0)
 		without = event_ns(kind);
 	printf("%.2f %.2f\n", without, with);
 }
@@ -321,7 +321,7 @@ static size_t kind_number(const char *name)
 int main(int argc, char **argv)
 {
 	struct bpf_object *objects[KINDS] = { NULL };
-	unsigned turns[KINDS] = { 0 };
+	unsigned rounds[KINDS] = { 0 };
 	char line[64];
 
 	if (argc != 3)
@@ -339,7 +339,7 @@ int main(int argc, char **argv)
 		if (!objects[i])
 			printf("unavailable: load: %s\n", strerror(errno));
 		else
-			tell_costs(&kinds[i], objects[i], turns[i]++);
+			report_costs(&kinds[i], objects[i], rounds[i]++);
 		fflush(stdout);
 	}
 	return 0;

@@ -88,7 +88,7 @@ static void print_case(size_t i, unsigned readings)
 	struct error error = { "" };
 	struct text_files files;
 	struct file_tag file;
-	double kept, read, opened;
+	double open_files, read, opened;
 	size_t field_count = 0;
 	unsigned rows;
 	ssize_t size;
@@ -104,12 +104,12 @@ static void print_case(size_t i, unsigned readings)
 	measure(&files, fields, field_count, 10, false, true, &size, &rows);
 	read = measure(&files, fields, field_count, readings, false, false, &size, &rows);
 	opened = measure(&files, fields, field_count, readings, true, true, &size, &rows);
-	kept = measure(&files, fields, field_count, readings, false, true, &size, &rows);
+	open_files = measure(&files, fields, field_count, readings, false, true, &size, &rows);
 	if (size < 0)
 		printf("%-30s %s\n", cases[i].file, strerror((int)-size));
 	else
-		printf("%-30s %6zd %5u %8.1f %8.1f %8.1f\n", cases[i].file, size, rows, kept, read,
-		       opened);
+		printf("%-30s %6zd %5u %8.1f %8.1f %8.1f\n", cases[i].file, size, rows, open_files,
+		       read, opened);
 	text_files_done(&files);
 }
 
