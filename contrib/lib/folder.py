@@ -2,7 +2,7 @@
 """Directories that files are written to, which others may be able to write to as well: a web server's, one below /tmp.
 
 All is done by handles of directories. The only links that are followed are root's and one's own, on the way to the
-directory; a file is made anew under a random name, and takes the place of what had its name. So whoever else can write
+directory; a file is rewritten under a random name, and takes the place of what had its name. So whoever else can write
 there gets what is drawn, and decides about no file elsewhere.
 """
 

@@ -154,7 +154,7 @@ DISK = Layer(
         BUSY, DEVICE_READ, DEVICE_WRITE,
         Column("pending", "in flight", "requests", "pending", unit.NUMBER, of("pending_operations")),
         Column("operations", "operations", "per s", "ops/s", unit.RATE, read_and_written("disk_ops-completed")),
-        Column("octets", "octets", "bytes/s", "bytes/s", unit.BYTE_RATE, read_and_written("disk_octets-completed")),
+        Column("bytes", "bytes", "bytes/s", "bytes/s", unit.BYTE_RATE, read_and_written("disk_octets-completed")),
         Column("errors", "errors", "per s", "err/s", unit.RATE, of("errors-disk-*"))),
                    lines=(("Reads of devices, 99th percentile", DEVICE_READ),
                           ("Writes of devices, 99th percentile", DEVICE_WRITE))),),

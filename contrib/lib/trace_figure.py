@@ -117,7 +117,7 @@ class Growth(Figure):
         self.fresh.pop(name, None)
 
     def forget(self):
-        """The program begins anew, with empty maps; the totals go on."""
+        """The program begins again, with empty maps; the totals go on."""
         self.before = {}
 
     def begin(self):

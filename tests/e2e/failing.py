@@ -11,7 +11,7 @@ ROUNDS = 5
 
 
 class Connection:
-    """To a server, octet by octet."""
+    """To a server, byte by byte."""
 
     def __init__(self, port):
         self.sock = socket.create_connection(("127.0.0.1", int(port)))

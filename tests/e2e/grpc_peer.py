@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A gRPC server, and a client that asks for what it answers well and for what it fails: grpc_peer.py serve PORT, or
-ask PORT TIMES. Messages are octets as they are."""
+ask PORT TIMES. Messages are bytes as they are."""
 
 import sys
 from concurrent import futures

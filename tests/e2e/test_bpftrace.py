@@ -149,7 +149,7 @@ def check_article(test, of, faulted, after):
     test.equal("reads: what the program has for itself", of["reads"].names("gauge-start"), set())
     octets = CALLS * one_liners.BLOCK
     got = of["blockio"].value(f"derive-{test.own('kt_disk')}", after, octets)
-    test.equal("blockio: octets of the load", got, octets)
+    test.equal("blockio: bytes of the load", got, octets)
     got = of["sizes"].value("derive-bytes-count", after, CALLS)
     test.within("sizes: number of requests", got, CALLS, math.inf)
     rates = of["sizes"].values("bucket-bytes-4096_8192", 0)

@@ -32,7 +32,7 @@ def main():
         check.equal("status of the short evidence", run.returncode, 0)
         for word in ("exchanges are requests", "R² of exchanges"):
             check.equal(f"verdicts on '{word}'", run.stdout.count(f"ok      {word}"), len(SERVICES))
-        check.equal("verdicts on octets", run.stdout.count("ok      exchanges and octets"), 3)
+        check.equal("verdicts on bytes", run.stdout.count("ok      exchanges and bytes"), 3)
         check_report(check, results)
 
 

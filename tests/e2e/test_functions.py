@@ -57,7 +57,7 @@ def openssl(site, server):
     octets = site.get("nginx", "derive-argument-ssl_write", moment) / asked
     site.calls("writes, of 16 KiB of a response each", "nginx", "ssl_write", moment, asked * math.ceil(octets / 16384))
     page = os.path.getsize(os.path.join(server.home, "page"))
-    site.test.within("nginx: octets of a response, a page and its header", octets, page + 100, page + 1000)
+    site.test.within("nginx: bytes of a response, a page and its header", octets, page + 100, page + 1000)
 
 
 def grpc(site, server):

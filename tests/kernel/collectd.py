@@ -261,7 +261,7 @@ LoadPlugin ebpf
         return self.wait_rows(subject, metric, 1, moment, seconds)[0]
 
     def exchanges(self, subject, moment, instance=""):
-        """(exchanges, octets received, sent) at the first reading after this moment; "-client": asked of others."""
+        """(exchanges, bytes received, sent) at the first reading after this moment; "-client": asked of others."""
         total = self.row_after(subject, "total_requests" + instance, moment)
         octets = self.row_after(subject, "if_octets" + instance, moment)
         return total[1], octets[1], octets[2]
@@ -284,7 +284,7 @@ LoadPlugin ebpf
     def fallen(self):
         """Counters that one run of the daemon dispatched lower than before, and series whose time did not go on.
 
-        A name that comes back when its series is forgotten begins anew.
+        A name that comes back when its series is forgotten begins again.
         """
         found, types = [], read_types()
         for subject in self.subjects():

@@ -35,7 +35,7 @@ def free_port(kind=socket.SOCK_STREAM):
 
 def drop_all(sock):
     """The socket takes no packet, and its peer has to send again."""
-    code = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, 0))  # BPF_RET, no octet
+    code = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, 0))  # BPF_RET, no byte
     sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("@HP", 1, ctypes.addressof(code)))
 
 

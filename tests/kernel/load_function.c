@@ -10,8 +10,8 @@
  *   named()       with one of three names
  *   numbered()    with -1 or 2
  *   sized()       with seven numbers
- *   returning()   which returns octets, or -1
- * passes the marker load:sized with two numbers and a name, and sends itself an octet. It says how often each was called, in
+ *   returning()   which returns bytes, or -1
+ * passes the marker load:sized with two numbers and a name, and sends itself a byte. It says how often each was called, in
  * all, the sums of what they were given, and the time in slow().
  */
 #include "load.h"

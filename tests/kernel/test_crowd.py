@@ -81,7 +81,7 @@ def check_server(test, daemon, what, service, server, crowd):
     before = daemon.exchanges(service, time.time())
     want = server.ask(ORDER)
     after = daemon.exchanges(service, time.time())
-    test.equal(f"{what}: requests, octets received and sent", [b - a for a, b in zip(before, after)], want)
+    test.equal(f"{what}: requests, bytes received and sent", [b - a for a, b in zip(before, after)], want)
 
 
 def requests_of_all(daemon):

@@ -152,7 +152,7 @@ def batches(test, daemon, client, server, what, rounds, count, order, answers):
             waits += one[0]
             services += one[1]
     after, _ = counters(daemon)
-    test.equal(f"{what}: exchanges, octets", [a - b for a, b in zip(after, before)],
+    test.equal(f"{what}: exchanges, bytes", [a - b for a, b in zip(after, before)],
                [rounds * answers, rounds * count * SIZE, rounds * answers * SIZE])
     for metric, truth in (("latency-wait", waits), ("latency-service", services)):
         check_average(test, what, daemon, metric, read, truth)
@@ -165,7 +165,7 @@ def forgotten(test, daemon, client, server):
     before, _ = counters(daemon)
     batch(client, server, 1, "forth", 2)
     after, _ = counters(daemon)
-    test.equal("two answers, after requests that had none: exchanges, octets", [a - b for a, b in zip(after, before)],
+    test.equal("two answers, after requests that had none: exchanges, bytes", [a - b for a, b in zip(after, before)],
                [1, SIZE, 2 * SIZE])
 
 

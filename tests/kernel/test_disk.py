@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Requests of block devices: how many, how many octets, how long; and who submits them, whoever runs when they end.
+"""Requests of block devices: how many, how many bytes, how long; and who submits them, whoever runs when they end.
 
-Truth: loads that read and write known octets past the page cache; /sys/block/DEVICE/stat; how many writes failed;
+Truth: loads that read and write known bytes past the page cache; /sys/block/DEVICE/stat; how many writes failed;
 biolatency; what fio says in JSON of its own requests; a device of known times (null_blk). What a probe counts that
 blames the process which it meets at the end of a request (tests/bpf/completions.bpf.c) shows that this is another one
 here, one request after the other always: requests of loop devices are ended by a kernel thread, or on a CPU where
@@ -107,7 +107,7 @@ class Growth:
             self._count_unseen()
 
     def _count_unseen(self):
-        """Requests of each device and kind that no program has seen the end of, and their octets."""
+        """Requests of each device and kind that no program has seen the end of, and their bytes."""
         self.unseen, self.octets = collections.Counter(), collections.Counter()
         ends = [END.match(event.text.replace(",", ":", 1)) for event in self.trace.events]
         self.largest = max((int(end[3]) * SECTOR for end in ends if end), default=0)
@@ -135,12 +135,12 @@ def transfer(load, how, number, size, path):
 
 
 def all_counted(test, what, grown, series, disk, numbers, size):
-    """So many reads and writes, of octets each."""
+    """So many reads and writes, of bytes each."""
     ops, octets = series
     for at, operation in enumerate(("read", "write")):
         want, missing = numbers[at], grown.missing(disk, operation)
         test.within(f"{what}: {operation}s", grown[ops][at], want - missing, want)
-        test.equal(f"{what}: octets of {operation}s", grown[octets][at], size * grown[ops][at])
+        test.equal(f"{what}: bytes of {operation}s", grown[octets][at], size * grown[ops][at])
 
 
 def of_disk(disk):
@@ -164,7 +164,7 @@ def devices(test, daemon, first, disk):
     all_counted(test, "submitted", grown, of_service("first"), disk, (number, number), size)
     test.within(f"{name}: flushes", grown[flushes][0], 1 - grown.missing(disk, "flush"), 1)
     test.equal("reads and writes as the kernel counts them", [stat[READS], stat[WRITES] - 1], [number, number])
-    test.equal("octets likewise", [stat[READ_SECTORS] * SECTOR, stat[WRITTEN_SECTORS] * SECTOR], 2 * [number * size])
+    test.equal("bytes likewise", [stat[READ_SECTORS] * SECTOR, stat[WRITTEN_SECTORS] * SECTOR], 2 * [number * size])
     test.equal("flushes likewise", stat[FLUSHES], 1)
 
 
@@ -246,7 +246,7 @@ def fio(test, daemon, disk, number, least_s=0):
     for at, operation in enumerate(("read", "write")):
         count, clat_s = numbers[at], job[operation]["clat_ns"]["mean"] / 1e9
         test.within(f"fio: {operation}s", count, number / 4, number)
-        test.equal(f"fio: octets of {operation}s", job[operation]["io_bytes"], 4096 * count)
+        test.equal(f"fio: bytes of {operation}s", job[operation]["io_bytes"], 4096 * count)
         # Pages of the program itself may come from another disk meanwhile.
         test.within(f"fio: {operation}s submitted", grown["fio", OPS][at], count - grown.missing(disk, operation),
                     2 * number)
@@ -269,9 +269,9 @@ def always_another(test, daemon, load, disk, number):
         transfer(load, "direct", number, 4096, disk.path)
     for spin in spins:
         spin.process.kill()
-    print(f"note: octets whose end has met who only works: {grown[met['busy']][0]} of {2 * number * 4096}")
+    print(f"note: bytes whose end has met who only works: {grown[met['busy']][0]} of {2 * number * 4096}")
     # It may have been kept from falling asleep.
-    test.figures.equal(f"{disk.name}: octets whose end has met who submits", grown[met["first"]][0], 0)
+    test.figures.equal(f"{disk.name}: bytes whose end has met who submits", grown[met["first"]][0], 0)
     all_counted(test, f"{disk.name}: submitted", grown, of_service("first"), disk, (number, number), 4096)
     test.equal(f"{disk.name}: submitted by who only works", grown["busy", OPS], [0, 0])
 
@@ -291,9 +291,9 @@ def blame(test, daemon, loads, own_disks):
     for (name, (number, size)), disk in zip(want.items(), own_disks):
         all_counted(test, name, grown, of_service(name), disk, (number, number), size)
         wrong = grown[name, "derive-interrupted"][0]
-        test.figures.within(f"{name}: octets whose end has met it, of {2 * number * size}", wrong, 0, number * size)
+        test.figures.within(f"{name}: bytes whose end has met it, of {2 * number * size}", wrong, 0, number * size)
     test.equal("who only works has submitted nothing", grown["busy", OPS], [0, 0])
-    print(f"note: octets whose end has met who only works: {grown['busy', 'derive-interrupted'][0]}")
+    print(f"note: bytes whose end has met who only works: {grown['busy', 'derive-interrupted'][0]}")
 
 
 def failures(test, daemon):

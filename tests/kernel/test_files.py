@@ -178,7 +178,7 @@ def averages(test, daemons, load, path, kind):
 
 
 def reads(test, daemons, load):
-    """Of regular files alone: the program gets its orders through a pipe, a read for each octet."""
+    """Of regular files alone: the program gets its orders through a pipe, a read for each byte."""
     path, kind = os.path.join(test.disk, "file"), file_system(test.disk)
     with open(path, "wb") as file:
         file.write(bytes(READ_SIZE * READS))

@@ -248,7 +248,7 @@ def kernel(test):
     moment = time.time()
     for name in ("recvfrom", "sendto", "entry", "number-1"):
         test.equal(f"one: calls of {name}", value(daemon, "one", "total_operations-function-" + name, moment), ROUNDS)
-    test.equal("one: octets that were sent", value(daemon, "one", "derive-argument-entry", moment), ROUNDS)
+    test.equal("one: bytes that were sent", value(daemon, "one", "derive-argument-entry", moment), ROUNDS)
     test.equal("one: failed", value(daemon, "one", "errors-function-recvfrom", moment), 0)
     for name in ("recvfrom", "entry"):
         value(daemon, "one", f"latency-function-{name}-average", moment)

@@ -129,7 +129,7 @@ class Daemon:
         time.sleep(HOLD)
         now, cpu_now = self.figures()
         used = (truth.schedstat(self.victims.one.pid)[0] - before) / 1000
-        test.equal(f"{what}: requests, octets received and sent of a service", [b - a for a, b in zip(exchanges, now)],
+        test.equal(f"{what}: requests, bytes received and sent of a service", [b - a for a, b in zip(exchanges, now)],
                    [said[key] for key in ("requests", "rx", "tx")])
         test.true(f"{what}: it has used what it was told", used >= USE_MS * 1000, used)
         test.close(f"{what}: CPU of a service, us", cpu_now - cpu, used, slack=AROUND)

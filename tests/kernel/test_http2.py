@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Requests of HTTP/2: how many, how long, and how many at once, whatever pieces the frames come in and whatever calls
-move them. Beside them connections on which octets cannot be read, or are none of HTTP/2's.
+move them. Beside them connections on which bytes cannot be read, or are none of HTTP/2's.
 
 Truth: the log of the server, which is forked here.
 """
@@ -122,7 +122,7 @@ TIMED = ("plain", "vectors", "threads", "late")
 
 
 def check_times(test, daemons, servers, clients):
-    """The last answer's end comes as long after the first octet as that after the request."""
+    """The last answer's end comes as long after the first byte as that after the request."""
     delay = 0.1
     begin = time.time()
     at_once([functools.partial(clients[name][0].rounds, max(3, int(3 * INTERVAL / delay / 2)), 3, "split", delay)
@@ -234,7 +234,7 @@ def check_garbage(test, daemons, server):
 
 
 def check_unread(test, daemons, server, servers):
-    """Where octets cannot be read: turns, and a series says so."""
+    """Where bytes cannot be read: turns, and a series says so."""
     client = http2.Client(server)
     client.rounds(5, 1, "only", DELAY)
     server.settled()

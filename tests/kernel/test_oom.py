@@ -137,7 +137,7 @@ def kills_of_all():
 
 
 def kernel_says(pid):
-    """Octets of the victim's memory, by the kernel's log; None: it has been overwritten."""
+    """Bytes of the victim's memory, by the kernel's log; None: it has been overwritten."""
     log = subprocess.run(["dmesg"], capture_output=True, text=True, check=False, errors="replace").stdout
     parts = re.findall(rf"Killed process {pid} .*anon-rss:(\d+)kB, file-rss:(\d+)kB, shmem-rss:(\d+)kB", log)
     return sum(map(int, parts[-1])) * 1024 if parts else None
@@ -164,7 +164,7 @@ def first_kill(test, daemon, cgroup):
     truth = kernel_says(pid)
     if truth is None:
         test.left_out("memory of the process by the kernel's log", "it has been overwritten, the cgroup's limit stands in")
-    test.close("its memory, octets", octets(text), truth or LIMIT * MIB, rel=0.02 if truth else 0.2)
+    test.close("its memory, bytes", octets(text), truth or LIMIT * MIB, rel=0.02 if truth else 0.2)
 
 
 def burst(test, daemon, cgroup, begin, before):

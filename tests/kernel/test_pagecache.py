@@ -128,7 +128,7 @@ def check(test, daemons, load, how, size, file, want):
         expected = {name: 0 for name in SERIES} | want(present[0])
         if tier not in WITH_HITS:
             expected["hits"] = 0
-        test.equal(f"tier {tier}: {how} {size} octets at a time, {present[0]} pages in memory", got, expected)
+        test.equal(f"tier {tier}: {how} {size} bytes at a time, {present[0]} pages in memory", got, expected)
     return present[0]
 
 

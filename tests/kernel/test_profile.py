@@ -188,8 +188,8 @@ def check_others(test, daemon, path, truth):
     frames = ";".join(path.split("/")[1:])
     lines = daemon.folded("files", "files")
     for word in ("read", "write"):
-        test.equal(f"files: octets of {word}", lines.get(f"{frames};[{word}]"), FILE_SIZE)
-    test.equal("files: octets of a path that is cut", lines.get(";".join(["...", *LONG_NAMES, "[read]"])), FILE_SIZE)
+        test.equal(f"files: bytes of {word}", lines.get(f"{frames};[{word}]"), FILE_SIZE)
+    test.equal("files: bytes of a path that is cut", lines.get(";".join(["...", *LONG_NAMES, "[read]"])), FILE_SIZE)
     test.true("file_time: the file", any(line.startswith(frames) for line in daemon.folded("files", "file_time")))
 
 

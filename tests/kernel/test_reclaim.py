@@ -248,7 +248,7 @@ def touched(test, daemon, eater):
     got, faulted = grown(daemon, "eater", metrics, touch)
     machine = vmstat("pgalloc_") - machine[0], vmstat("pgfree") - machine[1]
     pages, octets = TIMES * TOUCHED_MIB * MIB // truth.PAGE, TIMES * TOUCHED_MIB * MIB
-    test.equal("mappings and their octets", [got[metric] for metric in metrics[2:6]], [TIMES, TIMES, octets, octets])
+    test.equal("mappings and their bytes", [got[metric] for metric in metrics[2:6]], [TIMES, TIMES, octets, octets])
     test.within("pages allocated", got["vmpage_action-alloc"], pages, min(1.05 * pages, machine[0]))
     test.within("pages freed", got["vmpage_action-free"], 0.95 * pages, min(1.05 * pages, machine[1]))
     test.close("faults of all kinds", sum(got[metric] for metric in faults), faulted, slack=5)
@@ -295,9 +295,9 @@ def objects(test, daemon, eater):
     for name in names:
         test.within(f"{name}, by the trace", len(wanted[name]), OBJECTS, 100 * OBJECTS)
         test.close(name, got[f"total_operations-{name}"], len(wanted[name]), rel=0.02, slack=4)
-    test.close("kmalloc: octets", got["total_bytes-kmalloc"], sum(int(event["bytes_alloc"]) for event in wanted["kmalloc"]),
+    test.close("kmalloc: bytes", got["total_bytes-kmalloc"], sum(int(event["bytes_alloc"]) for event in wanted["kmalloc"]),
                rel=0.02, slack=4096)
-    test.close("kmem_cache_alloc: octets", got["total_bytes-kmem_cache_alloc"],
+    test.close("kmem_cache_alloc: bytes", got["total_bytes-kmem_cache_alloc"],
                sum(int(event["bytes_req"]) for event in wanted["kmem_cache_alloc"]), rel=0.02, slack=4096)
 
 

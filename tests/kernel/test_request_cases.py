@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Exchanges and octets however a service divides its work, receives and sends; and rows for all services
+"""Exchanges and bytes however a service divides its work, receives and sends; and rows for all services
 of blocks.
 
 Truth: load_case.c, whose numbers follow from what it was asked.
@@ -58,7 +58,7 @@ def check_cases(test, daemon):
     got["rename"] = [a + b for a, b in zip(got["rename"], got["renamed"])]
     for case in CASES:
         want = [said[case][key] for key in ("requests", "rx", "tx")]
-        test.equal(f"{case}: exchanges, octets received, octets sent", got[case], want)
+        test.equal(f"{case}: exchanges, bytes received, bytes sent", got[case], want)
 
 
 def check_many(test, daemon):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Who of two serves and who asks, where it is not plain to see, and requests of no octets, with each set of hooks that
+"""Who of two serves and who asks, where it is not plain to see, and requests of no bytes, with each set of hooks that
 the kernel offers.
 
 Truth: the programs that this test forks, which make so many exchanges as they are told.
@@ -212,7 +212,7 @@ class Pair:
 
 
 def counts(daemon, kind, moment):
-    """Exchanges and octets of both, as servers and as clients; None: no series."""
+    """Exchanges and bytes of both, as servers and as clients; None: no series."""
     # The second: then all of the first are written.
     daemon.wait_rows("self", "duration-read_request", 2, moment)
     found = {}
@@ -243,7 +243,7 @@ def check(test, daemons, pairs):
             for key, then in before[tier, pair.kind].items():
                 got = now[key] and tuple(a - b for a, b in zip(now[key], then or (0, 0, 0)))
                 if key != ("port0", "-client"):
-                    test.equal(f"tier {tier}: exchanges, octets of {key[0]}{key[1]}", got, want[key])
+                    test.equal(f"tier {tier}: exchanges, bytes of {key[0]}{key[1]}", got, want[key])
 
 
 class Late:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Exchanges, octets and percentiles of a service, for each kind of socket and each family of calls, with each set of
+"""Exchanges, bytes and percentiles of a service, for each kind of socket and each family of calls, with each set of
 hooks that the kernel offers, all of them at once on the same requests, and of its clients.
 
 Truth: the server's own log of each request (load_request.c) and its client's count.
@@ -94,7 +94,7 @@ def check_counts(test, daemons, pairs, requests):
     before = {tier: [both_counters(daemon, pair.kind, moment) for pair in pairs] for tier, daemon in daemons.items()}
     want = [order_all(test, pair, requests) for pair in pairs]
     moment = time.time()
-    names = ("exchanges", "octets received", "octets sent")
+    names = ("exchanges", "bytes received", "bytes sent")
     names = (*names, *(f"{name}, as its client sees it" for name in names))
     for tier, daemon in daemons.items():
         for pair, then, should in zip(pairs, before[tier], want):

@@ -92,8 +92,8 @@ ANSWERS = {
     "sendmsg": (lambda sock: sock.sendmsg([page(404), b"more"]), "4xx"),
     "fine": (lambda sock: sock.send(page(200)), None),
     "short": (lambda sock: sock.send(b"HTTP/1.1 "), None),
-    "octets": (lambda sock: sock.send(b"ERR\0\\?"), "4xx"),
-    "octet": (lambda sock: sock.send(b"ERR\0\\x"), None),
+    "bytes": (lambda sock: sock.send(b"ERR\0\\?"), "4xx"),
+    "byte": (lambda sock: sock.send(b"ERR\0\\x"), None),
     "exact": (lambda sock: sock.send(b"HTTP/1.1 200 OK!"), "long"),
     "upgrade": (lambda sock: sock.send(page(101)), "switched"),
     "paused": (paused, "slow"),
@@ -127,7 +127,7 @@ SERVERS = {"http": SERVE, "udp": (serve_datagrams, socket.SOCK_DGRAM), "plain": 
 
 def wait_for(sock, what):
     """The whole answer."""
-    last = {"paused": b"more", "file": b"#!/u", "short": b"HTTP/1.1 ", "octets": b"?", "octet": b"x", "exact": b"!",
+    last = {"paused": b"more", "file": b"#!/u", "short": b"HTTP/1.1 ", "bytes": b"?", "byte": b"x", "exact": b"!",
             "sendmsg": b"more", "writev": b"y" * 5000}.get(what, b"abc")
     got = b""
     while not got.endswith(last) or what == "interim" and got.count(b"abc") < 3:

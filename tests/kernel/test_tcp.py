@@ -55,7 +55,7 @@ PORT_OF_NOBODY = 9
 STATE = "sock/inet_sock_set_state"
 
 OPENED, LEAKED = 500, 100
-ASKED, ANSWERED = 1000, 7000  # octets, sizes of which each connection carries one
+ASKED, ANSWERED = 1000, 7000  # bytes, sizes of which each connection carries one
 SILENT_S = 0.5  # for which nothing comes through
 GIVEN_UP_S = 0.2
 AT_ONCE_S = 0.05  # as the probe has it
@@ -174,7 +174,7 @@ def counts_of_open(test, now, total):
     test.equal("accepted, the kernel says", now.true("PassiveOpens"), total)
     for service, received, sent in (("client", ANSWERED, ASKED), ("server", ASKED, ANSWERED)):
         test.equal(f"open: {service}", now.value(service, "current_connections"), total)
-        test.equal(f"octets: {service}", now.value(service, "if_octets-tcp"), (total * received, total * sent))
+        test.equal(f"bytes: {service}", now.value(service, "if_octets-tcp"), (total * received, total * sent))
 
 
 def half_closed(test, now, total, closed):
@@ -191,7 +191,7 @@ def leaked(test, now, total, closed):
     test.equal("none half-closed", now.value("server", "current_connections-close_wait"), 0)
     for service, received, sent in (("client", ANSWERED, ASKED), ("server", ASKED, ANSWERED)):
         test.equal(f"left: {service}", now.value(service, "current_connections"), total - closed)
-        test.equal(f"octets after the end: {service}", now.value(service, "if_octets-tcp"),
+        test.equal(f"bytes after the end: {service}", now.value(service, "if_octets-tcp"),
                    (total * received, total * sent))
 
 
@@ -199,7 +199,7 @@ def sizes(test, daemon, moment):
     for service, received, sent in (("client", ANSWERED, ASKED), ("server", ASKED, ANSWERED)):
         for what, want in (("received", received), ("sent", sent)):
             got = measured(daemon, service, f"bytes-connection_{what}-percentile-50", moment)
-            test.close(f"octets of a connection, {what}: {service}", got[0], want, rel=STEP)
+            test.close(f"bytes of a connection, {what}: {service}", got[0], want, rel=STEP)
 
 
 def counts(test, daemon, client, server):

@@ -242,8 +242,8 @@ def compare(test, begin, end):
 
 
 def machine(test, daemon, before):
-    sources = {"octets received by the loopback": ("lo", "if_octets", 1, lambda: read_loopback()[0]),
-               "octets sent": ("lo", "if_octets", 2, lambda: read_loopback()[1]),
+    sources = {"bytes received by the loopback": ("lo", "if_octets", 1, lambda: read_loopback()[0]),
+               "bytes sent": ("lo", "if_octets", 2, lambda: read_loopback()[1]),
                "datagrams": ("text", "derive-datagrams", 1, read_datagrams)}
     for cpu, kind in read_softirqs():
         if kind == "NET_RX" and "irq-NET_RX" in daemon.metrics(cpu):
@@ -252,7 +252,7 @@ def machine(test, daemon, before):
     begin = around(daemon, sources)
     send(1000)
     grown = compare(test, begin, around(daemon, sources))
-    test.within("octets and datagrams, least", min(grown[:3]), 1000, float("inf"))
+    test.within("bytes and datagrams, least", min(grown[:3]), 1000, float("inf"))
     got = row(daemon, "text", "gauge-load")[1]
     load.stop()
     test.within("load", got, min(load.values) - 0.01, max(load.values) + 0.01)

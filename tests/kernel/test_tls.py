@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Of connections with TLS the handshakes and alerts are no requests, and each request counts once, whatever the version,
-however both ends divide their octets, and however the connection ends.
+however both ends divide their bytes, and however the connection ends.
 
 Truth: the server's own count.
 """
@@ -53,7 +53,7 @@ class Case:
     held: bool = False         # the first request comes with the end of the handshake
     piece: int = None
     records: int = 1           # of a request
-    clear: bytes = b""         # what is said before TLS, as PostgreSQL's SSLRequest; one octet answers
+    clear: bytes = b""         # what is said before TLS, as PostgreSQL's SSLRequest; one byte answers
 
 
 def cases_of(version):
@@ -194,7 +194,7 @@ def serve_kernel(kind):
 
 
 def serve_looks(server, sock):
-    """No TLS, though its first octets might be."""
+    """No TLS, though its first bytes might be."""
     while sock.recv(REQUEST):
         server.count()
         time.sleep(WORK)
@@ -270,7 +270,7 @@ def start_client(test, name, end_of, server, context):
 
 
 def talk_again(server):
-    """A client that negotiates anew between requests."""
+    """A client that negotiates again between requests."""
     client = subprocess.Popen(["openssl", "s_client", "-quiet", "-no_ign_eof", "-tls1_2", "-connect",
                                "{}:{}".format(*server.where)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, preexec_fn=die_with_test)

@@ -214,15 +214,15 @@ def check_paused(test, daemon, service, pid):
 
 
 def check_container(test, daemon, service, identity, pid):
-    """One that is called web: it works, is paused, and is made anew; its id and PID then."""
+    """One that is called web: it works, is paused, and is recreated; its id and PID then."""
     with Growth(test, daemon, "container", service, libpod(identity)):
         check_short_lives(test, daemon, "container", service, pid)
     check_paused(test, daemon, service, pid)
     last = lives(daemon, service)
     again, pid = server.container(units.CONTAINER)
-    test.true("made anew under another id", again != identity, again)
-    begin = check_short_lives(test, daemon, "container made anew", service, pid)
-    test.true("container made anew: its counters go on", all(a <= b for a, b in zip(last, begin)), (last, begin))
+    test.true("recreated under another id", again != identity, again)
+    begin = check_short_lives(test, daemon, "container recreated", service, pid)
+    test.true("container recreated: its counters go on", all(a <= b for a, b in zip(last, begin)), (last, begin))
     return again
 
 

@@ -145,7 +145,7 @@ def ask(sock, what, answers=1):
     begin, got = time.monotonic(), 0
     try:
         sock.send(what.encode())
-        while got < answers:    # of an octet each, that may come together
+        while got < answers:    # of a byte each, that may come together
             octets = len(sock.recv(MTU))
             if not octets:
                 return None
@@ -235,7 +235,7 @@ def series(daemon, metric):
 
 
 def grown(rows, begin=0.0, end=1e12):
-    """Of a counter, which begins at 0, and anew when its name was forgotten."""
+    """Of a counter, which begins at 0, and again when its name was forgotten."""
     values = [(stamp, value) for stamp, value, *_ in rows if stamp <= end]
     return sum(max(0, now - before) if now >= before else now
                for (_, before), (stamp, now) in zip([(0, 0), *values], values) if stamp > begin)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Both ends of connections with TLS, whose octets go in pieces of the test's choice."""
+"""Both ends of connections with TLS, whose bytes go in pieces of the test's choice."""
 
 import socket
 import ssl
@@ -71,7 +71,7 @@ class Records:
 
 
 class Chunks:
-    """An end that receives and sends whatever is there: many records in one call, or one octet in each (piece=1). held:
+    """An end that receives and sends whatever is there: many records in one call, or one byte in each (piece=1). held:
     what ends the handshake waits for what is written then, and goes with it."""
 
     def __init__(self, sock, context, server_side=False, held=False, piece=None, session=None):

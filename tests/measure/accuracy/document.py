@@ -37,7 +37,7 @@ client and collectd have the others. 100 % is what this CPU has time for; the lo
 they are due, whether or not others are answered). Arrivals are at random moments, one request at a time (poisson) or
 16 at once (bursty).
 
-`make evidence EVIDENCE_FLAGS="redis nginx"` measures these two anew, `EVIDENCE_FLAGS="--arrivals bursty"` with these
+`make evidence EVIDENCE_FLAGS="redis nginx"` measures these two again, `EVIDENCE_FLAGS="--arrivals bursty"` with these
 arrivals alone, `EVIDENCE_FLAGS="--network 'delay 10ms loss 1%'"` with such a network where the kernel has netem, `--vm
 6.12` under that kernel, in an emulated machine. This one is slow, its clock goes by what its one CPU does, and server,
 client and collectd share it: there 100 % is what is answered on loopback when there are always requests, and its
@@ -92,7 +92,7 @@ LEVELS = """\
 ## Levels
 
 The figures of each service at each level. Waiting and in progress are averages over the time of the level; beside them
-stands how many requests were on their way on average as the client has it, from sending to the answer's last octet.
+stands how many requests were on their way on average as the client has it, from sending to the answer's last byte.
 """
 DISTURBANCE = """\
 ## Delay and loss

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A gRPC client that counts exactly: grpc_client PORT CHANNELS STREAMS SIZE. It understands the lines that load.c
-// does, and answers as that, but for octets. Each channel is a connection of its own, with up to STREAMS requests on
+// does, and answers as that, but for bytes. Each channel is a connection of its own, with up to STREAMS requests on
 // it at once.
 
 #include <err.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A gRPC service that computes a little: grpc_server PORT. It knows no message format: any method is answered by
-// octets.
+// bytes.
 
 #include <signal.h>
 #include <sys/prctl.h>

@@ -10,7 +10,7 @@
  * a connection; those that find none free wait in the client. It answers when all
  * that was sent is answered:
  * {"begin", "end", "sent", "dropped", "tx", "rx", "latency", "open"}: times of day,
- * what found no connection until the end, octets, and records (record.h) from the
+ * what found no connection until the end, bytes, and records (record.h) from the
  * sending and from the moment when the request was due.
  */
 #include "protocol.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A search service with Xapian: search PORT DIRECTORY. A database of documents from made-up words, some of them
 // frequent and most of them rare; a thread for each connection. A line of words is answered by a line with a number
-// of octets and as many octets: the documents found.
+// of bytes and as many bytes: the documents found.
 
 #include <arpa/inet.h>
 #include <err.h>

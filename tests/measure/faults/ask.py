@@ -6,7 +6,7 @@ ask.py PORT USERS THINK PATHS
 
 A line "SECONDS keep|close" makes it ask for that long: each of USERS threads a request, and another one when it has
 had the answer and has thought for THINK seconds on average; on one connection, or on a new one for each request. It
-answers in the words of load.c; `stalled` is the time from the first octets of an answer to the last.
+answers in the words of load.c; `stalled` is the time from the first bytes of an answer to the last.
 """
 
 import http.client
@@ -26,7 +26,7 @@ class Connection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def ask(self, path, way):
-        """Seconds until the first octets of the answer, and from these to the last."""
+        """Seconds until the first bytes of the answer, and from these to the last."""
         begin = time.monotonic()
         self.socket.sendall(b"GET /%d HTTP/1.1\r\nHost: localhost\r\nConnection: %b\r\nX-Sent: %f\r\n\r\n"
                             % (path, way, begin))

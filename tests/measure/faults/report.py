@@ -15,7 +15,7 @@ HEAD = f"""\
 
 Written by `make why`, which runs real services, breaks each of them in a known way, and shows what ebpf-graph's
 picture "{TITLE}" says of it. Beside it stand what the client measured with its own clock, and the
-truth where the service or the kernel keeps it. `make why WHY_FLAGS="nginx-disk"` measures this case anew.
+truth where the service or the kernel keeps it. `make why WHY_FLAGS="nginx-disk"` measures this case again.
 
 Services have one CPU, their clients and collectd the others. The sampler runs 100 times a second here (Frequency 100,
 Budget 5 of the probe `delay`), because the time of some tens of seconds has to do; by default it looks 10 times a
