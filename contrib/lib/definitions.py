@@ -208,7 +208,7 @@ GRAPHS = {
         Graph("Rows in use", unit.NUMBER, (Series("objects-rows_*"),)),
         Graph("Services without a row", unit.NUMBER, (Series("objects-services_without_row_*"),)),
         Graph("Rows given back", unit.RATE, (Series("total_events-rows_returned_*"),)),
-        Graph("Hooks in use", unit.Unit("tier, 0 is off", whole=True), (Series("count-tier_*"),)),
+        Graph("Hooks in use", unit.Unit("hook set, 0 is off", whole=True), (Series("count-tier_*"),)),
     ),
 }
 # Counted, but a picture says nothing: samples behind moments, figures that repeat others.

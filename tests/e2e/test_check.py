@@ -251,7 +251,7 @@ LoadPlugin ebpf
                 "using Percentile 0.99 in <Plugin ebpf>: it takes percent, and nothing here is above 1"])
     log = "\n".join(daemon.log())
     for name in PROBES[:2]:
-        test.contains(f"trial: the tier of {name}, as another collectd has it", log,
+        test.contains(f"trial: the hook set of {name}, as another collectd has it", log,
                       f"probe {name} is on ({probes[name][1].partition(',')[0]})")
     series = document["sections"]["series"]["series"]
     test.equal("trial: series of a service, as the other collectd has them", series.get(test.own("kt_check")),

@@ -336,7 +336,7 @@ class Client:
 
     def receive(self, count):
         while len(self.octets) < count:
-            # Of calls that block, tier 4 may miss some.
+            # Of calls that block, hook set 4 may miss some.
             select.select([self.sock], [], [])
             more = self.sock.recv(65536)
             if not more:

@@ -84,7 +84,7 @@ def hidden_btf():
 
 
 def said(daemon, text=""):
-    """What the plugin said but that a probe is on, or that this kernel lacks a tier of another than the test's."""
+    """What the plugin said but that a probe is on, or that this kernel lacks a hook set of another than the test's."""
     lines = [line.split("] ", 1)[1] for line in daemon.log() if "] [" in line]
     lines = [line for line in lines if "ebpf plugin: " in line and not line.startswith("[info] ")]
     lower = re.compile(r"\[notice\] ebpf plugin: probe (?!absent)\w+: tier \d+ is unavailable, ")
@@ -170,7 +170,7 @@ def hooks(test):
     for tier, (line, (step, *parts)) in enumerate(zip(found, NOWHERE), 1):
         last = tier == len(NOWHERE)
         begin = "[error] ebpf plugin: probe absent_all is off: " if last else f"tier {tier} is unavailable, trying the next: "
-        says(test, f"{what}, tier {tier}", line, begin + f"cannot {step}", *parts)
+        says(test, f"{what}, hook set {tier}", line, begin + f"cannot {step}", *parts)
     test.equal(f"{what}: its subjects", {name for name in daemon.subjects() if "absent" in name}, set())
     ends(test, daemon, what)
 

@@ -48,7 +48,7 @@ def main():
         daemon.wait_rows("all", "ps_count", READINGS, time.time())
         for name in sorted(wanted):
             tiers = [row[1] for row in daemon.rows("self", f"count-tier_{name}")]
-            test.true(f"{name} is on: tier {tiers[-1:]}", tiers and tiers[-1] > 0)
+            test.true(f"{name} is on: hook set {tiers[-1:]}", tiers and tiers[-1] > 0)
         test.equal("complaints", daemon.complaints(), [])
         test.equal("counters that fell", daemon.fallen(), [])
         load.end()

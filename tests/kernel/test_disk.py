@@ -366,7 +366,7 @@ def cgroups_write_back(test, daemon, mounted, tier):
             with open(control, "w", encoding="ascii") as file:
                 file.write("+" + word)
         if "io" not in controllers and tier > 1:
-            test.left_out("write-back by the memory controller", "this tier asks the controller of I/O alone")
+            test.left_out("write-back by the memory controller", "this hook set asks the controller of I/O alone")
             continue
         load = test.load("io", name="kt_third")
         name = test.own("kt_dirtier")

@@ -80,14 +80,14 @@ def main():
             for kind in places:
                 # Each row itself is waited for: that of a new series may be written late.
                 got = {of: daemon.row_after("slow", slow(kind, of), end)[1] - before[tier, kind, of] for of in known}
-                test.equal(f"tier {tier}: {kind}", got, known)
+                test.equal(f"hook set {tier}: {kind}", got, known)
                 for of in known:
                     daemon.wait_rows("slow", f"latency-operation-{of}-{kind}-average", 1, begin)
-                test.equal(f"tier {tier}: {kind}: what these hooks do not know",
+                test.equal(f"hook set {tier}: {kind}: what these hooks do not know",
                            {of for of in BY_FUNCTIONS if of not in known and value(daemon, "slow", slow(kind, of))}, set())
         load.end()
         for tier, daemon in daemons.items():
-            test.equal(f"tier {tier}: complaints", daemon.complaints(), [])
+            test.equal(f"hook set {tier}: complaints", daemon.complaints(), [])
 
 
 if __name__ == "__main__":

@@ -45,21 +45,21 @@ def tier_of(daemon):
 
 
 def start_all(test):
-    """The tiers that this kernel has. That of the system calls is available everywhere."""
+    """The hook sets that this kernel has. That of the system calls is available everywhere."""
     daemons = {tier: start(test, tier) for tier in TIERS}
     for tier, daemon in list(daemons.items()):
         if tier_of(daemon) == tier:
             continue
         off = [line for line in daemon.log() if "probe files is off: " in line]
-        test.true(f"tier {tier} is unavailable: {off}", any(re.search(UNAVAILABLE, line) for line in off))
-        test.true(f"tier {tier} may be missing", tier not in NEEDS_OPTION)
+        test.true(f"hook set {tier} is unavailable: {off}", any(re.search(UNAVAILABLE, line) for line in off))
+        test.true(f"hook set {tier} may be missing", tier not in NEEDS_OPTION)
         test.stop(daemons.pop(tier))
     return daemons
 
 
 def without_option(test, tiers):
     daemon = start(test, NEEDS_OPTION[0], option=False)
-    test.equal("without the option: tier", tier_of(daemon), min(set(tiers) - set(NEEDS_OPTION), default=0))
+    test.equal("without the option: hook set", tier_of(daemon), min(set(tiers) - set(NEEDS_OPTION), default=0))
     test.true("without the option: the log names it", any('it needs Option "syscalls"' in line for line in daemon.log()))
     test.stop(daemon)
 
@@ -95,7 +95,7 @@ def missed(daemon):
 
 
 def grown(daemons, service, names, act):
-    """({tier: {name: growth}}, what act returns)"""
+    """({hook set: {name: growth}}, what act returns)"""
     settled(daemons)
     before = {tier: values(daemon, service, names) for tier, daemon in daemons.items()}
     result = act()
@@ -141,7 +141,7 @@ def two_services(test, daemons):
     for (tier, name), counts in before.items():
         now, told = values(daemons[tier], name, SERIES), missed(daemons[tier]) - missed_before[tier]
         got, want = {key: now[key] - counts[key] for key in now}, known(numbers[name])
-        test.true(f"tier {tier}, {name}: {want}, less at most {told} that the kernel has withheld",
+        test.true(f"hook set {tier}, {name}: {want}, less at most {told} that the kernel has withheld",
                   all(want[key] - told <= got[key] <= want[key] for key in want), got)
     for load in loads.values():
         load.end()
@@ -153,13 +153,13 @@ def syncs(test, daemons, load):
     names = {"count": f"total_operations-slow-fsync-{kind}", "ms": f"total_time_in_ms-slow-fsync-{kind}"}
     counts, ns = grown(daemons, "slow", names, lambda: ask(load, f"sync 100 {path}"))
     for tier, got in counts.items():
-        test.equal(f"tier {tier}: fsync and fdatasync on {kind}", got["count"], 100)
-        # Between the program's clock and one tier's hooks are those of the others.
-        test.within(f"tier {tier}: ms in them", got["ms"], 0, ns / 1e6 + 1)
-        test.figures.close(f"tier {tier}: ms in them", got["ms"], ns / 1e6, rel=0.02 * SLOWNESS, slack=2)
+        test.equal(f"hook set {tier}: fsync and fdatasync on {kind}", got["count"], 100)
+        # Between the program's clock and one hook set's hooks are those of the others.
+        test.within(f"hook set {tier}: ms in them", got["ms"], 0, ns / 1e6 + 1)
+        test.figures.close(f"hook set {tier}: ms in them", got["ms"], ns / 1e6, rel=0.02 * SLOWNESS, slack=2)
         seen = daemons[tier].rows("slow", f"latency-operation-fsync-{kind}-average")
         longest = max(row[1] for row in seen if row[1] == row[1])
-        test.within(f"tier {tier}: average of them at a reading, s", longest, 1e-6, 1.04 * ns / 1e9)
+        test.within(f"hook set {tier}: average of them at a reading, s", longest, 1e-6, 1.04 * ns / 1e9)
     if test.figures.decide:
         averages(test, daemons, load, path, kind)
 
@@ -172,9 +172,9 @@ def averages(test, daemons, load, path, kind):
         end = time.time()
         got = daemon.row_after("slow", f"latency-operation-fsync-{kind}-average", end)[1]
         if end - begin < daemon.interval / 2:
-            test.figures.close(f"tier {tier}: average of 2 syncs, s", got, ns / 2e9, rel=0.04, slack=1e-4 * SLOWNESS)
+            test.figures.close(f"hook set {tier}: average of 2 syncs, s", got, ns / 2e9, rel=0.04, slack=1e-4 * SLOWNESS)
         else:
-            test.left_out(f"tier {tier}: average of 2 syncs", "they took more than an interval")
+            test.left_out(f"hook set {tier}: average of 2 syncs", "they took more than an interval")
 
 
 def reads(test, daemons, load):
@@ -188,10 +188,10 @@ def reads(test, daemons, load):
                  "ms": f"total_time_in_ms-slow-{operation}-{kind}"}
         counts, ns = grown(daemons, "slow", names, lambda word=word: ask(load, f"{word} {READ_SIZE} {path}"))
         for tier, got in counts.items():
-            test.equal(f"tier {tier}: {word}", got["count"], READS if tier in tiers else 0)
+            test.equal(f"hook set {tier}: {word}", got["count"], READS if tier in tiers else 0)
             if tier in tiers:
-                test.within(f"tier {tier}: {word}, ms at most", got["ms"], 0, ns / 1e6 + 1)
-                test.figures.within(f"tier {tier}: {word}, ms", got["ms"], 0.2 * ns / 1e6 - 1, ns / 1e6 + 1)
+                test.within(f"hook set {tier}: {word}, ms at most", got["ms"], 0, ns / 1e6 + 1)
+                test.figures.within(f"hook set {tier}: {word}, ms", got["ms"], 0.2 * ns / 1e6 - 1, ns / 1e6 + 1)
 
 
 def asleep(pid):
@@ -260,7 +260,7 @@ def traced(test, daemons):
     test.true("strace has counted", want["opens"] > 350, want["opens"])
     for tier, daemon in daemons.items():
         got = values(daemon, "traced", SERIES)
-        test.equal(f"tier {tier}: opens as strace -c counts them", {key: got[key] for key in want}, want)
+        test.equal(f"hook set {tier}: opens as strace -c counts them", {key: got[key] for key in want}, want)
 
 
 def snooped(test, daemons, load, n=100):
@@ -278,8 +278,8 @@ def snooped(test, daemons, load, n=100):
     snoop.end()
     for tier, got in counts.items():
         for what, count, lines in (("opens", got["opens"] - 2, len(seen)), ("failed", got["failed"], errors)):
-            test.within(f"tier {tier}: {what}, as opensnoop sees them, which may lose some", lines, 0, count)
-            test.figures.within(f"tier {tier}: {what}, as opensnoop sees them", lines, 0.99 * count, count)
+            test.within(f"hook set {tier}: {what}, as opensnoop sees them, which may lose some", lines, 0, count)
+            test.figures.within(f"hook set {tier}: {what}, as opensnoop sees them", lines, 0.99 * count, count)
 
 
 def main():
@@ -295,8 +295,8 @@ def main():
         without_option(test, daemons)
         load.end()
         for tier, daemon in daemons.items():
-            test.equal(f"tier {tier}: refused", value(daemon, "self", "total_events-refused_files"), 0)
-            test.equal(f"tier {tier}: complaints", daemon.complaints(), [])
+            test.equal(f"hook set {tier}: refused", value(daemon, "self", "total_events-refused_files"), 0)
+            test.equal(f"hook set {tier}: complaints", daemon.complaints(), [])
 
 
 if __name__ == "__main__":

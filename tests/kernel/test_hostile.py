@@ -129,7 +129,7 @@ def visitor(test, daemon):
     lines = [line for line in daemon.complaints() if "probe visitor: " in line]
     test.equal(f"visitor: messages {lines}", len(lines), 1)
     test.true("visitor: it is named", f"program hostile_visitor: {KEPT}" in "".join(lines))
-    test.equal("visitor: tier", daemon.rows("self", "count-tier_visitor")[-1][1], 0)
+    test.equal("visitor: hook set", daemon.rows("self", "count-tier_visitor")[-1][1], 0)
     shares = [row[1] for row in daemon.rows("busy", "gauge-cpu_percent")]
     test.true("visitor: a busy process has used CPU", max(shares) > 0, shares)
     # Some are of the reading whose first walk was cut off.

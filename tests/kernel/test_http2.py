@@ -46,7 +46,7 @@ CASES = {
     "late_apart": Case({"receive": "apart"}),
     "late_unix": Case({"family": socket.AF_UNIX}),
 }
-NOT_SEEN = {5: "preadv2"}  # by tier
+NOT_SEEN = {5: "preadv2"}  # by hook set
 OTHERS = {"streams": {}, "many": {}, "closed": {}, "garbage": {}, "several": {"receive": "several"}}
 NAMES = (*CASES, *OTHERS)
 CONF = f"""
@@ -93,7 +93,7 @@ def check_count(test, daemons, server, begin=0.0, more=0):
         if NOT_SEEN.get(tier) == server.name:
             continue
         got = daemon.row_after(server.name, "total_requests", moment)[1]
-        test.equal(f"tier {tier}, {server.name}: requests", got, want)
+        test.equal(f"hook set {tier}, {server.name}: requests", got, want)
 
 
 def run_case(case, client):
@@ -135,7 +135,7 @@ def check_times(test, daemons, servers, clients):
         for name in TIMED:
             for metric, want in (("service_first", delay), ("service", 2 * delay), ("response", 2 * delay)):
                 if metric != "response" or tier in KNOWS_ARRIVAL:
-                    check_average(test, f"tier {tier}, {name}: {metric}, s", daemon, name, metric, want,
+                    check_average(test, f"hook set {tier}, {name}: {metric}, s", daemon, name, metric, want,
                                   (begin, end, moment))
 
 
@@ -172,7 +172,7 @@ def check_many(test, daemons, server):
     server.settled()
     requests = [one for one in Served(server).requests() if one.sent[0] > begin]
     for tier, daemon in daemons.items():
-        name = f"tier {tier}, {MANY} at once: {metric}"
+        name = f"hook set {tier}, {MANY} at once: {metric}"
         check_time(test, name, rows_around(daemon, server.name, metric, begin, end), spans(requests)[0])
         rows = readings(daemon, server.name, begin, end)
         want = sum(figures(requests, *row[:2])[0] for row in rows)
@@ -191,7 +191,7 @@ def check_streams(test, daemons, server):
     client.wait(5)
     moment = time.time()
     for tier, daemon in daemons.items():
-        name = f"tier {tier}, streams"
+        name = f"hook set {tier}, streams"
         test.equal(f"{name}: streams", daemon.row_after(server.name, "total_requests-streams", moment)[1], 2)
         test.equal(f"{name}: requests", gets(daemon, server.name, "total_requests", 3, moment), 3)
         for metric in METRICS[::2]:
@@ -208,11 +208,11 @@ def check_closed(test, daemons, server):
     for want in (5, 2):
         moment = time.time()
         for tier, daemon in daemons.items():
-            test.equal(f"tier {tier}, closed: in progress", gets(daemon, server.name, METRICS[0], want, moment), want)
+            test.equal(f"hook set {tier}, closed: in progress", gets(daemon, server.name, METRICS[0], want, moment), want)
         client.close()
     for tier, daemon in daemons.items():
         got = daemon.row_after(server.name, "total_requests", time.time())[1]
-        test.equal(f"tier {tier}, closed: requests", got, 0)
+        test.equal(f"hook set {tier}, closed: requests", got, 0)
 
 
 def check_garbage(test, daemons, server):
@@ -230,7 +230,7 @@ def check_garbage(test, daemons, server):
     want, moment = counted(server, begin), time.time()
     for tier, daemon in daemons.items():
         got = daemon.row_after(server.name, "total_requests", moment)[1] - spoiled[tier]
-        test.equal(f"tier {tier}, garbage: requests of another connection", got, want)
+        test.equal(f"hook set {tier}, garbage: requests of another connection", got, want)
 
 
 def check_unread(test, daemons, server, servers):
@@ -241,9 +241,9 @@ def check_unread(test, daemons, server, servers):
     for tier, daemon in daemons.items():
         for name, want in ((server.name, 1), (servers["plain"].name, 0)):
             got = daemon.row_after(name, "total_connections-unread", time.time())[1]
-            test.equal(f"tier {tier}, {name}: connections that are not looked into", got, want)
+            test.equal(f"hook set {tier}, {name}: connections that are not looked into", got, want)
         got = daemon.row_after(server.name, "total_requests", time.time())[1]
-        test.within(f"tier {tier}, {server.name}: turns", got, 5, 7)
+        test.within(f"hook set {tier}, {server.name}: turns", got, 5, 7)
 
 
 def start_daemons(test):
@@ -262,7 +262,7 @@ def main():
         late = {name: http2.Client(servers[name]) for name in CASES if name.startswith("late")}
         at_once([functools.partial(client.rounds, 3, 2, "plain", 0) for client in late.values()])
         daemons = start_daemons(test)
-        test.true(f"tiers: {set(daemons)}", daemons)
+        test.true(f"hook sets: {set(daemons)}", daemons)
         clients = check_cases(test, daemons, servers, late, time.time())
         check_times(test, daemons, servers, clients)
         check_progresses(test, daemons, servers, clients)

@@ -115,10 +115,10 @@ def main():
         for tier, daemon in list(daemons.items()):
             if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
                 test.stop(daemons.pop(tier))
-        test.true(f"tiers: {set(daemons)}", daemons)
+        test.true(f"hook sets: {set(daemons)}", daemons)
         counts, moment = responses.ask_times(daemons.values(), TIMES, lambda: ask(where))
         for tier, daemon in daemons.items():
-            what = f"tier {tier}"
+            what = f"hook set {tier}"
             responses.check(test, what, daemon, "http2", counts, TIMES, moment)
             responses.check_times(test, what, daemon, "http2", PAUSE, SLOWNESS)
             test.equal(f"{what}: complaints", daemon.complaints(), [])

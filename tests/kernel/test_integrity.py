@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A kernel booted with BOOT loses nothing: it offers the tiers of the request probe that it offers without, they count,
+"""A kernel booted with BOOT loses nothing: it offers the hook sets of the request probe that it offers without, they count,
 and no probe has a word to say.
 
 Truth: /sys/kernel/security/lockdown; the server's own log of each request (load_request.c) and its client's count.
@@ -23,11 +23,11 @@ def main():
         require_lockdown(BOOT)
         pair = Pair(test, "tcp", 4)
         daemons = start_all(test)
-        test.equal("tiers that this kernel offers", set(daemons), OFFERED[os.environ["VM_KERNEL"]])
+        test.equal("hook sets that this kernel offers", set(daemons), OFFERED[os.environ["VM_KERNEL"]])
         check_counts(test, daemons, [pair], REQUESTS)
         for tier, daemon in daemons.items():
-            test.equal(f"tier {tier}: processes", daemon.wait_rows(pair.kind, "ps_count")[-1][1], 1)
-            test.equal(f"tier {tier}: messages", said(daemon), [])
+            test.equal(f"hook set {tier}: processes", daemon.wait_rows(pair.kind, "ps_count")[-1][1], 1)
+            test.equal(f"hook set {tier}: messages", said(daemon), [])
 
 
 if __name__ == "__main__":

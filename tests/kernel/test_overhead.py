@@ -255,7 +255,7 @@ def check_off(test, daemon, begin, seconds):
     test.contains("it says what", found[0][2], f"more than MaxOverhead {LIMIT:g};")
     test.equal("and the log as well",
                sum("probe hot is off for 1 minute" in line and "Notification" not in line for line in daemon.log()), 1)
-    test.equal("tier while it is off", daemon.row_after("self", TIER, time.time())[1], 0)
+    test.equal("hook set while it is off", daemon.row_after("self", TIER, time.time())[1], 0)
     test.equal("cost while it is off", daemon.wait_rows("self", OVERHEAD, 2, time.time())[1][1], 0)
     for probe in ("process", "request"):
         test.true(f"{probe}, which nobody limits, is on", daemon.rows("self", f"count-tier_{probe}")[-1][1] > 0)
@@ -275,7 +275,7 @@ def check_back(test, daemon, waiter, tier):
     for service in ("storm", "waiter"):
         rates = [row[1] for row in daemon.rows(service, RECENT) if row[0] > back - 5]
         test.within(f"{service}: highest rate since, calls/s", max(rates), 0, 100)
-    test.equal("tier", daemon.row_after("self", TIER, time.time())[1], tier)
+    test.equal("hook set", daemon.row_after("self", TIER, time.time())[1], tier)
     if tier == 1:
         before = getppids(daemon, time.time())
         waiter.ask(f"{CALLS}")

@@ -47,16 +47,16 @@ def tier_of(daemon):
 
 
 def start_all(test):
-    """The tiers that this kernel has. The last is available everywhere."""
+    """The hook sets that this kernel has. The last is available everywhere."""
     daemons = {tier: start(test, tier) for tier in TIERS}
     for tier, daemon in list(daemons.items()):
         if tier_of(daemon) == tier:
             continue
         off = [line for line in daemon.log() if "probe pagecache is off: " in line]
-        test.true(f"tier {tier} is unavailable: {off}", any(word in line for line in off for word in MISSING))
-        test.true(f"tier {tier} may be missing", tier != TIERS[-1])
+        test.true(f"hook set {tier} is unavailable: {off}", any(word in line for line in off for word in MISSING))
+        test.true(f"hook set {tier} may be missing", tier != TIERS[-1])
         test.stop(daemons.pop(tier))
-    test.true("tiers", daemons, list(daemons))
+    test.true("hook sets", daemons, list(daemons))
     return daemons
 
 
@@ -104,7 +104,7 @@ def values(daemon, subject, names):
 
 
 def grown(daemons, subject, names, act):
-    """{tier: {name: growth}}"""
+    """{hook set: {name: growth}}"""
     settled(daemons)
     before = {tier: values(daemon, subject, names) for tier, daemon in daemons.items()}
     act()
@@ -128,7 +128,7 @@ def check(test, daemons, load, how, size, file, want):
         expected = {name: 0 for name in SERIES} | want(present[0])
         if tier not in WITH_HITS:
             expected["hits"] = 0
-        test.equal(f"tier {tier}: {how} {size} bytes at a time, {present[0]} pages in memory", got, expected)
+        test.equal(f"hook set {tier}: {how} {size} bytes at a time, {present[0]} pages in memory", got, expected)
     return present[0]
 
 
@@ -144,7 +144,7 @@ def forget(test, file):
 def ratio(test, daemons, begin, want):
     for tier in set(daemons) & set(WITH_HITS):
         seen = [row[1] for row in daemons[tier].rows("user", RATIO) if row[0] > begin and row[1] == row[1]]
-        test.close(f"tier {tier}: mean of the ratio, %", sum(seen) / len(seen), want, slack=0.01)
+        test.close(f"hook set {tier}: mean of the ratio, %", sum(seen) / len(seen), want, slack=0.01)
 
 
 def reads(test, daemons, load, file):
@@ -185,7 +185,7 @@ def read_ahead(test, daemons, load, file):
         for tier in set(daemons) & set(WITH_HITS):
             # Others may have taken the memory of some since.
             low, high = (present, PAGES) if how == "ahead" else (0, 0)
-            test.within(f"tier {tier}: {how}: pages that are not used", got[tier]["unused"], low, high)
+            test.within(f"hook set {tier}: {how}: pages that are not used", got[tier]["unused"], low, high)
 
 
 def write(present):
@@ -208,7 +208,7 @@ def removals(test, daemons, file):
 
     for tier, got in grown(daemons, "pagecache", REMOVED, act).items():
         test.true("pages were in memory", present[0] > PAGES / 4, present[0])
-        test.within(f"tier {tier}: dropped", got["dropped"], present[0], float("inf"))
+        test.within(f"hook set {tier}: dropped", got["dropped"], present[0], float("inf"))
 
 
 def reclaim(test, daemons):
@@ -223,7 +223,7 @@ def reclaim(test, daemons):
             use(load, "read", 16 * PAGE, file)
 
     for tier, got in grown(daemons, "pagecache", REMOVED, act).items():
-        test.within(f"tier {tier}: reclaimed", got["reclaimed"], 2 * file.pages - LIMIT * MIB // PAGE, float("inf"))
+        test.within(f"hook set {tier}: reclaimed", got["reclaimed"], 2 * file.pages - LIMIT * MIB // PAGE, float("inf"))
     load.end()
 
 
@@ -243,7 +243,7 @@ def machine(test, daemons):
             File(test, "more").forget()
         (low, first, high), (low_again, second, high_again) = looks
         for name in VMSTAT:
-            test.within(f"tier {tier}: {name}", second[name] - first[name], max(0, low_again[name] - high[name]),
+            test.within(f"hook set {tier}: {name}", second[name] - first[name], max(0, low_again[name] - high[name]),
                         high_again[name] - low[name])
 
 
@@ -262,10 +262,10 @@ def main():
         load.end()
         quiet.end()
         for tier, daemon in daemons.items():
-            test.equal(f"tier {tier}: refused", values(daemon, "self", {"": "total_events-refused_pagecache"}), {"": 0})
-            test.equal(f"tier {tier}: complaints", daemon.complaints(), [])
+            test.equal(f"hook set {tier}: refused", values(daemon, "self", {"": "total_events-refused_pagecache"}), {"": 0})
+            test.equal(f"hook set {tier}: complaints", daemon.complaints(), [])
             if tier not in WITH_HITS:
-                test.equal(f"tier {tier}: hits are not shown", [metric for metric in daemon.metrics("user")
+                test.equal(f"hook set {tier}: hits are not shown", [metric for metric in daemon.metrics("user")
                                                                if "page_hit" in metric or "unused" in metric], [])
         reclaim(test, daemons)
 

@@ -55,21 +55,21 @@ def tier_of(daemon):
 
 
 def start_all(test):
-    """The tiers that this kernel has. That of the system calls is available everywhere."""
+    """The hook sets that this kernel has. That of the system calls is available everywhere."""
     daemons = {tier: start(test, tier) for tier in TIERS}
     for tier, daemon in list(daemons.items()):
         if tier_of(daemon) == tier:
             continue
         message = " ".join(said(daemon, "probe poll is off: "))
-        test.true(f"tier {tier}: {message} is for want of rights", "Operation not permitted" in message)
-        test.true(f"tier {tier} may be missing", tier not in NEEDS_OPTION)
+        test.true(f"hook set {tier}: {message} is for want of rights", "Operation not permitted" in message)
+        test.true(f"hook set {tier} may be missing", tier not in NEEDS_OPTION)
         test.stop(daemons.pop(tier))
     return daemons
 
 
 def check_without_option(test, daemon, tiers):
-    """The line is ignored, and a tier that needs no option is used if there is one."""
-    test.equal("without the option: tier", tier_of(daemon), min(set(tiers) - set(NEEDS_OPTION), default=0))
+    """The line is ignored, and a hook set that needs no option is used if there is one."""
+    test.equal("without the option: hook set", tier_of(daemon), min(set(tiers) - set(NEEDS_OPTION), default=0))
     message = " ".join(said(daemon, "probe poll: ignoring Tier 3"))
     test.true(f"without the option: {message!r} names it", 'it needs Option "syscalls"' in message)
     test.stop(daemon)
@@ -132,7 +132,7 @@ def check_durations(test, tier, daemon, caller, log, span):
     # Between a poll and its clock the program may lose the CPU.
     variances = [(squares - total ** 2 / count) / (count - 1) for squares, total in (
         (log["asked_squares"], log["seconds"]), (log["squares"], log["asked"]))]
-    what = f"tier {tier}, {caller.service}"
+    what = f"hook set {tier}, {caller.service}"
     got = first_value(daemon, caller.service, "gauge-poll-average", *span)
     test.within(f"{what}: average, s", got, log["asked"] / count - SLACK, mean + 1e-6)
     got = first_value(daemon, caller.service, "gauge-poll-variance", *span)
@@ -140,7 +140,7 @@ def check_durations(test, tier, daemon, caller, log, span):
 
 
 def make_series(daemons, callers):
-    """Returns by tier a moment after which there are no samples of that."""
+    """Returns by hook set a moment after which there are no samples of that."""
     for caller in callers:
         caller.say(1, 2000, 2000, 0)
     for caller in callers:
@@ -173,7 +173,7 @@ def check_calls(test, daemons, callers):
     moment = time.time()
     for tier, daemon in daemons.items():
         for caller in callers:
-            what = f"tier {tier}, {caller.service}: polls"
+            what = f"hook set {tier}, {caller.service}: polls"
             if counted(tier, caller):
                 test.equal(what, polls(daemon, caller.service, moment), caller.polls)
             else:
@@ -218,7 +218,7 @@ def slacks(daemon, service):
 
 def check_share(test, tier, daemon, sharer, late=0):
     """A reading may use a walk that was so many seconds before."""
-    name = f"tier {tier}, {sharer.service}"
+    name = f"hook set {tier}, {sharer.service}"
     spans = [span for span in slacks(daemon, sharer.service) if all(curve.covers(span[0]) and curve.covers(span[1])
                                                                       for curve in sharer.waited)]
     if not test.true(f"{name}: {len(spans)} intervals are enough", len(spans) >= 3):
@@ -253,20 +253,20 @@ def check_long(test, tier, daemon, began, ends, ended):
     """A poll over several readings waits at each of them, and counts once, at its end."""
     spans = slacks(daemon, "long")
     spans = [span for span, following in zip(spans, spans[1:]) if span[0] > began and following[1] < ends]
-    test.true(f"tier {tier}, long: {len(spans)} intervals lie within it", spans)
+    test.true(f"hook set {tier}, long: {len(spans)} intervals lie within it", spans)
     for _, _, got in spans:
-        test.close(f"tier {tier}, long: slack, %", got, 100, slack=0.1)
-    test.equal(f"tier {tier}, long: polls at its begin", polls(daemon, "long", began), 1)
-    test.equal(f"tier {tier}, long: polls", polls(daemon, "long", ended), 2)
+        test.close(f"hook set {tier}, long: slack, %", got, 100, slack=0.1)
+    test.equal(f"hook set {tier}, long: polls at its begin", polls(daemon, "long", began), 1)
+    test.equal(f"hook set {tier}, long: polls", polls(daemon, "long", ended), 2)
 
 
 def check_end(test, tier, daemon, log, moment):
     """Threads killed in a poll: it has ended, and its time is known."""
-    test.equal(f"tier {tier}, end: polls", polls(daemon, "end", moment), log["polls"])
+    test.equal(f"hook set {tier}, end: polls", polls(daemon, "end", moment), log["polls"])
     # A reading may have come between their end and the moment that this was heard of.
     got = first_value(daemon, "end", "gauge-poll-average", 0, 0)
-    test.true(f"tier {tier}, end: average is not above {log['seconds']:.3f} s", 0 < got <= log["seconds"], got)
-    test.figures.within(f"tier {tier}, end: average, s", got, 0.9 * log["asked"], log["seconds"])
+    test.true(f"hook set {tier}, end: average is not above {log['seconds']:.3f} s", 0 < got <= log["seconds"], got)
+    test.figures.within(f"hook set {tier}, end: average, s", got, 0.9 * log["asked"], log["seconds"])
 
 
 def start_sharers(test):
@@ -286,7 +286,7 @@ def main():
         daemons = start_all(test)
         beside = start(test, max(daemons), others=BESIDE_PROCESS)
         check_without_option(test, without, daemons)
-        test.equal("beside more walks: tier", tier_of(beside), max(daemons))
+        test.equal("beside more walks: hook set", tier_of(beside), max(daemons))
         sharers = start_sharers(test)
         # One that polls once and then reads, which is no slack and no lack of it.
         once, long = Caller(test, "long", "ppoll"), Caller(test, "long", "epoll_pwait")

@@ -231,7 +231,7 @@ def check(test, what, daemons, servers, begin, end, each=True, together=1):
         requests = answered(server, begin, end)
         truth = spans(requests)
         for tier, daemon in daemons.items():
-            name = f"tier {tier}, {server.kind}: {what}"
+            name = f"hook set {tier}, {server.kind}: {what}"
             metrics = METRICS[:2] if tier in KNOWS_ARRIVAL else METRICS[:1]
             for metric, want in zip(metrics, truth):
                 check_time(test, f"{name}: {metric}", rows_around(daemon, server.kind, metric, begin, end), want)
@@ -327,14 +327,14 @@ def check_abandoned(test, daemons, clients):
             continue
         for tier, daemon in daemons.items():
             for metric in METRICS[::2]:
-                test.equal(f"tier {tier}, {client.server.kind}: {metric} when the client has gone",
+                test.equal(f"hook set {tier}, {client.server.kind}: {metric} when the client has gone",
                            gets(daemon, client.server.kind, metric, 0, end), 0)
 
 
 def check_stuck(test, daemons, kind, stuck):
     begin = time.time()
     for tier, daemon in daemons.items():
-        name = f"tier {tier}, {kind}: abandoned"
+        name = f"hook set {tier}, {kind}: abandoned"
         rows = daemon.wait_rows(kind, METRICS[2], 3, begin)
         if kind == "udp" and rows[2][0] - stuck[0].sent[0] > FORGOTTEN:
             continue
@@ -361,7 +361,7 @@ def main():
     with Test(limit=240) as test:
         servers = [Server(test, kind) for kind in KINDS]
         daemons = start_all(test)
-        test.true(f"tiers: {set(daemons)}", daemons)
+        test.true(f"hook sets: {set(daemons)}", daemons)
         clients = [Client(server) for server in servers]
         at_once([functools.partial(client.rounds, 2, 0, "apart") for client in clients])  # makes the series
         wait_quiet(daemons, KINDS)

@@ -243,7 +243,7 @@ def check(test, daemons, pairs):
             for key, then in before[tier, pair.kind].items():
                 got = now[key] and tuple(a - b for a, b in zip(now[key], then or (0, 0, 0)))
                 if key != ("port0", "-client"):
-                    test.equal(f"tier {tier}: exchanges, bytes of {key[0]}{key[1]}", got, want[key])
+                    test.equal(f"hook set {tier}: exchanges, bytes of {key[0]}{key[1]}", got, want[key])
 
 
 class Late:
@@ -306,9 +306,9 @@ def main():
         # Before any collectd: their sockets are older than the probe.
         pairs = [Pair(test, kind) for kind in kinds]
         daemons = start_all(test)
-        test.true(f"tiers: {set(daemons)}", daemons)
+        test.true(f"hook sets: {set(daemons)}", daemons)
         first = min(daemons)
-        Late(test).check(test, f"tier {first}", daemons[first])
+        Late(test).check(test, f"hook set {first}", daemons[first])
         check(test, daemons, pairs)
 
 

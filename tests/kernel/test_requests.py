@@ -99,7 +99,7 @@ def check_counts(test, daemons, pairs, requests):
     for tier, daemon in daemons.items():
         for pair, then, should in zip(pairs, before[tier], want):
             for name, was, now, wanted in zip(names, then, both_counters(daemon, pair.kind, moment), should):
-                test.equal(f"tier {tier}, {pair.kind}: {name}", now - was, wanted)
+                test.equal(f"hook set {tier}, {pair.kind}: {name}", now - was, wanted)
 
 
 def bounds(said, i):
@@ -116,7 +116,7 @@ def bounds(said, i):
 
 
 def order_in_one_interval(daemons, pair, requests=ORDER, work_us=2000, call=0):
-    """What the server says of an order that lies between two readings of each daemon, by tier and subject when the
+    """What the server says of an order that lies between two readings of each daemon, by hook set and subject when the
     first of them was, and a moment before the second."""
     before = {}
     for tier, daemon in daemons.items():
@@ -146,7 +146,7 @@ def check_percentiles(test, daemons, what, pair, call=0):
     """Every sample of the order is in one window of each daemon."""
     said, before, moment = order_in_one_interval(daemons, pair, call=call)
     for tier, daemon in daemons.items():
-        check_tier_percentiles(test, daemon, f"tier {tier}, {what}", pair.kind, said,
+        check_tier_percentiles(test, daemon, f"hook set {tier}, {what}", pair.kind, said,
                                {subject: when for (of, subject), when in before.items() if of == tier}, moment,
                                tier in KNOWS_ARRIVAL)
 
@@ -172,7 +172,7 @@ def check_moves(test, daemons, pair):
     churn.wait()
     for tier, daemon in daemons.items():
         got = value_after(daemon, pair.kind, "latency-service-percentile-50", before[tier, pair.kind], moment)
-        check_bounds(test, f"tier {tier}, {pair.kind}: latency-service p50 while programs begin, s", got,
+        check_bounds(test, f"hook set {tier}, {pair.kind}: latency-service p50 while programs begin, s", got,
                      said["service_low"][0], said["service_high"][2])
 
 
@@ -180,17 +180,17 @@ def check_sides(test, daemons):
     for tier, daemon in daemons.items():
         for kind in ("tcp", "unix"):
             for subject, metric in ((f"{kind}_client", "total_requests"), (kind, "total_requests-client")):
-                test.true(f"tier {tier}: no {metric} of {subject}", metric not in daemon.metrics(subject))
+                test.true(f"hook set {tier}: no {metric} of {subject}", metric not in daemon.metrics(subject))
 
 
 def start_all(test):
-    """By tier a daemon that was told to use it, and does: of those that the kernel offers."""
+    """By hook set a daemon that was told to use it, and does: of those that the kernel offers."""
     daemons = {tier: test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
                for tier in TIERS}
     for tier, daemon in list(daemons.items()):
         used = daemon.wait_rows("self", "count-tier_request")[-1][1]
         if used:
-            test.equal("tier in use", used, tier)
+            test.equal("hook set in use", used, tier)
         else:
             test.stop(daemons.pop(tier))
     return daemons
@@ -209,7 +209,7 @@ def main():
             test.true("Debian's kernels have TLS", kernel not in OFFERED)
         pairs[0].order(3, 100, 1, 1, 100, 0, 0)
         daemons = start_all(test)
-        test.true(f"tiers that this kernel offers: {set(daemons)}",
+        test.true(f"hook sets that this kernel offers: {set(daemons)}",
                   set(daemons) == OFFERED.get(kernel, set(daemons)) and daemons)
         check_counts(test, daemons, pairs, 30)
         for pair in pairs:

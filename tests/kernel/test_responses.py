@@ -169,7 +169,7 @@ def ask_all(where):
 
 
 def check(test, tier, daemon, counts, moment):
-    what = f"tier {tier}"
+    what = f"hook set {tier}"
     for name in ("http", "udp"):
         responses.check(test, what, daemon, name, counts[name], TIMES, moment)
     responses.check_times(test, what, daemon, "http", PAUSE, SLOWNESS)
@@ -187,7 +187,7 @@ def main():
         for tier, daemon in list(daemons.items()):
             if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
                 test.stop(daemons.pop(tier))
-        test.true(f"tiers: {set(daemons)}", daemons)
+        test.true(f"hook sets: {set(daemons)}", daemons)
         counts, moment = responses.ask_times(daemons.values(), TIMES, lambda: ask_all(where))
         for tier, daemon in daemons.items():
             check(test, tier, daemon, counts, moment)

@@ -151,13 +151,13 @@ def main():
                 offered += 1
                 with socket.create_connection(where) as sock:
                     ask(sock, b"whole", HEADER + BODY)  # makes the series
-                    name = f"tier {tier}"
+                    name = f"hook set {tier}"
                     check(test, f"{name}, a delayed acknowledgement", daemon, functools.partial(ask_stalled, sock))
                     check(test, f"{name}, none", daemon, functools.partial(ask_whole, sock), False)
                 check(test, f"{name}, a slow client", daemon, functools.partial(ask_slowly, where, WHOLE / 8),
                       whole=True)
             test.stop(daemon)
-        test.true("tiers", offered)
+        test.true("hook sets", offered)
 
 
 if __name__ == "__main__":

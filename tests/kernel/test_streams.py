@@ -189,7 +189,7 @@ def wait_intervals(daemons):
 
 
 def check(test, tier, daemon, clients, span, end):
-    name = f"tier {tier}"
+    name = f"hook set {tier}"
     streams = {kind: daemon.row_after(kind, "total_requests-streams", end)[1] for kind in KINDS}
     test.equal(f"{name}: streams", streams, {"events": STREAMS, "oneway": 1, "download": 0, "late": 0})
     check_normal(test, name, daemon, clients, span)
@@ -229,7 +229,7 @@ def main():
         for tier, daemon in list(daemons.items()):
             if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
                 test.stop(daemons.pop(tier))
-        test.true(f"tiers: {set(daemons)}", daemons)
+        test.true(f"hook sets: {set(daemons)}", daemons)
         clients = Clients(where)
         span = wait_intervals(daemons)
         end = clients.join()

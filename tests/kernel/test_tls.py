@@ -320,22 +320,22 @@ class OpenSSL:
 
 def check(test, tier, daemon, want, moment):
     for service, served in want.items():
-        test.equal(f"tier {tier}: {service}: requests", gets(daemon, service, "total_requests", served, moment), served)
+        test.equal(f"hook set {tier}: {service}: requests", gets(daemon, service, "total_requests", served, moment), served)
     for client in CLIENTS:
         asked = CLIENT_CONNECTIONS * CLIENT_REQUESTS
-        test.equal(f"tier {tier}: {client}: requests", gets(daemon, client, "total_requests-client", asked, moment),
+        test.equal(f"hook set {tier}: {client}: requests", gets(daemon, client, "total_requests-client", asked, moment),
                    asked)
     for service, metric in (*[("idle" + version, "latency-service") for version in VERSIONS],
                             *[(client, "latency-client") for client in CLIENTS]):
         metric += "-percentile-99"
         daemon.row_after(service, metric, moment)
         greatest = max((row[1] for row in daemon.rows(service, metric) if row[1] == row[1]), default=0)
-        what = f"tier {tier}: {service}: the greatest {metric}, s"
+        what = f"hook set {tier}: {service}: the greatest {metric}, s"
         test.within(what, greatest, 0.97 * (WORK + PAUSE), 0.97 * IDLE)
         test.figures.within(what, greatest, WORK + PAUSE, IDLE / 2)
     for service in (name + version for version in VERSIONS for name in ("idle", "hello", "refuse", "ended")):
         for metric in ("gauge-requests_in_progress", "gauge-requests_oldest"):
-            test.equal(f"tier {tier}: {service}: {metric}", gets(daemon, service, metric, 0, moment), 0)
+            test.equal(f"hook set {tier}: {service}: {metric}", gets(daemon, service, metric, 0, moment), 0)
 
 
 def start_daemons(test):
@@ -344,7 +344,7 @@ def start_daemons(test):
     for tier, daemon in list(daemons.items()):
         if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
             test.stop(daemons.pop(tier))
-    test.true(f"tiers: {set(daemons)}", daemons)
+    test.true(f"hook sets: {set(daemons)}", daemons)
     return daemons
 
 

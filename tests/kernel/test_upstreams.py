@@ -426,9 +426,9 @@ def main():
                 offered += 1
                 warm_up(daemon, client, upstreams)
                 for check in (check_answers, check_errors, check_hang, check_names, check_many):
-                    check(test, f"tier {tier}", daemon, client, upstreams)
+                    check(test, f"hook set {tier}", daemon, client, upstreams)
             test.stop(daemon)
-        test.true("tiers", offered)
+        test.true("hook sets", offered)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The hook tiers of a probe, from its object: the tags of its programs and the sections that they are in."""
+"""The hook sets of a probe, from its object: the tags of its programs and the sections that they are in."""
 
 import json
 import os
@@ -19,7 +19,7 @@ class Tier:
         self.options = set()  # of each program, None among them: none
 
     def option(self):
-        """What the tier needs, or None."""
+        """What the hook set needs, or None."""
         return next(iter(self.options - {None})) if None not in self.options else None
 
 
@@ -55,7 +55,7 @@ def values(words, name):
 
 
 def hooks(probe):
-    """{number: Tier}; 1 alone for a probe without tiers."""
+    """{number: Tier}; 1 alone for a probe without hook sets."""
     words, common, tiers = tags(path_of(probe)), set(), {}
     for function, section in sections(path_of(probe)).items():
         mine = words.get(function, [])

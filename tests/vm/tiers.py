@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints of each probe of this build which tier its kernel lets it have, 0 for a probe that is off, and all that the
+"""Prints of each probe of this build which hook set its kernel lets it have, 0 for a probe that is off, and all that the
 kernel offers: NAME TIER TIER,TIER..."""
 
 import os
@@ -47,7 +47,7 @@ class Kernel:
         self.directory, self.daemons = directory, 0
 
     def ask(self, plugin, probes):
-        """{probe: tier in use}"""
+        """{probe: hook set in use}"""
         daemon = collectd.Daemon(lib.COLLECTD, self.directory, lib.BUILD, self.daemons, plugin + SERVICE, interval=1,
                                  wrap=lib.in_mounts(lib.WITH_TRACEFS), preexec=lib.die_with_test)
         self.daemons += 1
