@@ -46,12 +46,12 @@ figures are for comparison with each other alone.
 REQUESTS = """\
 ## Requests
 
-R² is that of the straight line through all levels, against the rate of answers that the client has counted: of
+R² is that of the straight line through all levels, against the rate of responses that the client has counted: of
 RPS_obsv (equation 1 of the paper, `gauge-send_gap-frequency`) over the same windows, and of exchanges
 (`total_requests`) over the whole level. The paper's figures are of its machines, for the service that is nearest. The
-error of exchanges is the largest of all levels. Where windows have but some tens of answers, as those of the HTTP
+error of exchanges is the largest of all levels. Where windows have but some tens of responses, as those of the HTTP
 inference in the emulated machine, those at their edges count in RPS_obsv's R². gRPC sends frames of its own as well,
-and when it is saturated several answers at once, which RPS_obsv counts as one and the slow machine shows most.
+and when it is saturated several responses at once, which RPS_obsv counts as one and the slow machine shows most.
 """
 SATURATION = f"""\
 ## Saturation
@@ -92,7 +92,7 @@ LEVELS = """\
 ## Levels
 
 The figures of each service at each level. Waiting and in progress are averages over the time of the level; beside them
-stands how many requests were on their way on average as the client has it, from sending to the answer's last byte.
+stands how many requests were on their way on average as the client has it, from sending to the response's last byte.
 """
 DISTURBANCE = """\
 ## Delay and loss
