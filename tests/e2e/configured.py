@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A collectd that is given a configuration, to see what is said of it.
+"""A collectd that reads a configuration, for its messages about it.
 
-collectd -t reads the configuration after 5.12.0 alone. Where it does not, collectd is to change to a directory that is not
-there: that is the next it does, and it ends.
+Up to 5.12.0, collectd -t does not read the configuration of plugins. There, BaseDir is a directory that does not exist:
+collectd changes to it after it has read the configuration, fails, and ends.
 """
 
 import os
@@ -15,13 +15,13 @@ import lib
 SAID = re.compile(r"^\[(\w+)\] (.*)$", re.M | re.A)
 TOLD = "notice", "warning", "error"
 OURS = "ebpf plugin: "
-# What is said of the machine's other processes.
+# Messages about other processes of the machine.
 OTHERS = re.compile("all rows for services or processes are in use|more new services than MaxNewServices")
 NOWHERE = "/nonexistent/collectd"
 
 
 class Place:
-    """Where configurations are tried."""
+    """A directory in which configurations are tried."""
 
     def __init__(self, test, name):
         self.dir = test.mkdir(name)
@@ -76,25 +76,25 @@ Include "{self.dir}/conf.d/*.conf"
 """
 
     def run(self, arguments, base=None, log=True):
-        """The ended process."""
+        """Runs collectd until it ends. Returns the completed process."""
         conf = self._write("conf", self._main(base or self.dir, log).encode())
         return subprocess.run([lib.COLLECTD, *arguments, "-C", conf], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", check=False, timeout=60 * lib.SLOWNESS, preexec_fn=lib.die_with_test)
 
     def said(self):
-        """[SEVERITY: TEXT, ...] of the plugin."""
+        """The plugin's messages: [SEVERITY: TEXT, ...]"""
         return [f"{severity}: {text.removeprefix(OURS)}" for severity, text in self.log_lines()
                 if text.startswith(OURS) and not OTHERS.search(text)]
 
     def log_lines(self):
-        """[(severity, text), ...] of all plugins."""
+        """The messages of all plugins: [(severity, text), ...]"""
         with open(self.log, encoding="utf-8", errors="replace") as file:
             return [(severity, text.replace(self.dir, "@DIR@")) for severity, text in SAID.findall(file.read())
                     if severity in TOLD]
 
 
 class Reader:
-    """Has collectd read a configuration, and end."""
+    """Makes collectd read a configuration and end."""
 
     def __init__(self, test):
         place = Place(test, "broken")
@@ -105,6 +105,6 @@ class Reader:
         return place.run(["-t"], **options) if self.has_t else place.run(["-B", "-f"], base=NOWHERE, **options)
 
     def read(self, place):
-        """Did collectd take it?"""
+        """Whether collectd accepts it."""
         done = self.run(place)
         return done.returncode == (0 if self.has_t else 1) and "Parsing" not in done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the end to end tests share: the way to what the kernel tests share, a page and its charts."""
+"""What the end to end tests share: a parsed page with its charts, and the path to the modules of the kernel tests."""
 
 import html.parser
 import os
@@ -16,18 +16,18 @@ __all__ = ["SKIPPED", "TOP", "Check", "Page", "Skip", "as_wanted", "check_page",
 
 
 class Page(html.parser.HTMLParser):
-    """What a page of ebpf-graph says, by its spans of time."""
+    """A parsed page of ebpf-graph, by spans of time."""
 
     def __init__(self, path):
         super().__init__()
         self.path = path
         self.links, self.places, self.text = [], [], ""
-        self.tables = {}    # span -> {service: {heading: text of the cell}}
+        self.tables = {}    # span -> {service: {heading: cell text}}
         self.charts = {}    # span -> {title: {curve: [last, average, maximum]}}
         self.paths = {}     # (span, title) -> [data of a drawn path, ...], the grid first
-        self.mostly = {}    # (span, title) -> what it says of the largest part
-        self.findings = {}  # of a machine's sheet: span -> {section: what it says}
-        self.sections = {}  # (span, section) -> as tables, of all tables there
+        self.mostly = {}    # (span, title) -> text about the largest part
+        self.findings = {}  # of a machine's page: span -> {section: text}
+        self.sections = {}  # (span, section) -> like tables, all tables of the section
         self.span = self.title = self.rows = self.section = self.open = None
         with open(path, encoding="utf-8") as page:
             self.source = page.read()
@@ -103,7 +103,7 @@ def check_page(check, path):
 
 
 def as_wanted(lines, want):
-    """The lines, but each as it is wanted that begins with what is in front of the ellipsis there: what follows is others'."""
+    """The lines, each replaced by the wanted line with an ellipsis that has the same beginning: what follows is not ours."""
     def alike(line, wanted):
         head, ellipsis, _ = wanted.partition("...")
         return wanted if ellipsis and line.startswith(head) else line

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A collectd of the test's own, and what it dispatched.
+"""A private collectd of a test, and the values that it dispatched.
 
 Nothing is shared with the machine's own collectd: base directory, pid file, log and data are in the test's directory.
-The data is what the csv plugin wrote with StoreRates off: counters as they are, one row per dispatch, stamped to the
-millisecond.
+The data is what the csv plugin wrote with StoreRates off: raw counters, a row per dispatch, with times in
+milliseconds.
 """
 
 import glob
@@ -16,8 +16,8 @@ import time
 HOST = "testhost"
 PLUGINS = "/usr/lib/collectd"
 TYPES = "/usr/share/collectd/types.db"
-# What collectd itself says of a reading that was late, and the plugin of a disk of another test that goes away, and of
-# services whose processes a test has not started yet.
+# Messages that are no complaints: of collectd about a late reading, and of the plugin about a disk that another test
+# removes and about services whose processes a test has not started yet.
 OTHERS = re.compile(r"above its read interval|Not sleeping because the next interval is|block/loop\d+/stat|"
                     r"no process has fitted")
 
@@ -45,14 +45,14 @@ def number(text):
 
 
 class Daemon:
-    GONE = 10      # intervals, after which a service is no longer dispatched
-    FORGOTTEN = 2  # intervals, after which collectd (Timeout) and RRD files (heartbeat) have forgotten a series
+    GONE = 10      # intervals after which a service without processes is no longer dispatched
+    FORGOTTEN = 2  # intervals after which collectd (Timeout) and RRD files (heartbeat) forget a series
 
     def __init__(self, program, base, build, serial, plugin, interval=10, extra="", objects=None, wrap=(),
                  preexec=None, patience=1, host=HOST, collect=()):
-        """plugin: text of the <Plugin ebpf> block, None: it only says where the objects are; extra: further
-        configuration; wrap: what to run collectd under; patience: factor of all time limits; collect: probes of which
-        all metrics are wanted, also those that are off."""
+        """plugin: text of the <Plugin ebpf> block; None: a block that only sets the directory of the objects. extra: further
+        configuration. wrap: the command to run collectd with. patience: factor of all time limits. collect: probes whose
+        metrics are all collected, including those that are off by default."""
         self.program = program
         self.host = host
         self.interval = interval
@@ -61,7 +61,7 @@ class Daemon:
         self.csv = os.path.join(self.dir, "csv")
         self.profiles = os.path.join(self.dir, "profiles")
         self.log_path = os.path.join(self.dir, "log")
-        self.words_path = os.path.join(self.dir, "words")  # before there is a log
+        self.words_path = os.path.join(self.dir, "words")  # output before the log is open
         self.wrap = list(wrap)
         self.preexec = preexec
         self.patience = patience
@@ -76,7 +76,7 @@ class Daemon:
             conf.write(self._configuration(own_plugins, self._collecting(plugin, collect), interval, extra))
 
     def _link_objects(self, build):
-        """A directory with this build's objects and nothing else."""
+        """Makes a directory of links to the objects of this build."""
         where = os.path.join(self.dir, "objects")
         os.makedirs(where)
         for path in glob.glob(os.path.join(build, "*.bpf.o")) + glob.glob(os.path.join(build, "bpf", "*.bpf.o")):
@@ -85,8 +85,8 @@ class Daemon:
 
     @staticmethod
     def _services_from(plugin):
-        """What a test starts belongs to the unit or the container that the test itself runs in. One that does not say
-        otherwise has services of its blocks alone, or, without blocks, tells services apart by command names."""
+        """The default of ServicesFrom in tests: only Service blocks or, without blocks, command names. By unit or container,
+        all processes of a test would be in that of the test itself."""
         if plugin is None:
             return ""
         if "ServicesFrom" in plugin:
@@ -95,13 +95,12 @@ class Daemon:
 
     @staticmethod
     def _max_overhead(plugin):
-        """Loads are such that probes of busy hooks would be switched off for what they cost. One that does not say
-        otherwise has them on."""
+        """The default of MaxOverhead in tests: unlimited, because the loads would exceed it and switch probes off."""
         return "" if plugin is None or "MaxOverhead" in plugin else "  MaxOverhead 100\n"
 
     @staticmethod
     def _room(plugin):
-        """Command names of other tests are services, too. One that does not say otherwise has room for them."""
+        """The default of MaxServices in tests leaves room for the command names of other tests, which are services, too."""
         words = ("<Service", "ServicesFrom", "MaxServices")
         return "" if plugin is None or any(word in plugin for word in words) else "  MaxServices 1024\n  MaxNewServices 10000\n"
 
@@ -113,7 +112,7 @@ class Daemon:
         return plugin
 
     def _profiles(self, plugin):
-        """Folded files are the test's own."""
+        """Sets the directory of folded files to one of the test."""
         if "<Profiles>" in (plugin or ""):
             return ""
         return f"""  <Profiles>\n    Directory "{self.profiles}"\n  </Profiles>\n"""
@@ -163,7 +162,7 @@ LoadPlugin ebpf
         return self.process is not None and self.process.poll() is None
 
     def stop(self, signum=signal.SIGTERM, seconds=20):
-        """True if it ended by itself within the time."""
+        """True if it ended in time without being killed."""
         self.process.send_signal(signum)
         try:
             self.process.wait(seconds * self.patience)
@@ -182,7 +181,7 @@ LoadPlugin ebpf
         return lines
 
     def folded(self, service, view):
-        """{line: value} of all hours; empty: there is no file."""
+        """{line: value}, the sum of all hours; empty if there is no file."""
         lines = {}
         for path in glob.glob(os.path.join(self.profiles, f"{glob.escape(service)}-{view}-[0-9]*-[0-9]*.folded")):
             with open(path, encoding="utf-8", errors="replace") as file:
@@ -192,7 +191,7 @@ LoadPlugin ebpf
         return lines
 
     def complaints(self):
-        """Warnings and errors, without the time stamp. Not what other tests cause."""
+        """Warnings and errors without their time stamps, except those that other tests cause."""
         return [line.split("] ", 1)[1] for line in self.log()
                 if re.search(r"\] \[(warning|error)\]", line) and not OTHERS.search(line)]
 
@@ -207,11 +206,11 @@ LoadPlugin ebpf
         return {name[len(prefix):] for name in names if name.startswith(prefix)}
 
     def services(self):
-        """The subjects but for the machine's disks, which the probe disk has by default."""
+        """The subjects except the machine's disks, which the probe disk dispatches by default."""
         return self.subjects() - set(os.listdir("/sys/block"))
 
     def metrics(self, subject, plugin="ebpf"):
-        """The TYPE[-INSTANCE]s of a subject that have a row: the csv plugin writes a file's heading first."""
+        """The TYPE[-INSTANCE]s of a subject that have at least a row. A file may have only its heading."""
         names = glob.glob(os.path.join(glob.escape(self._directory(subject, plugin)), "*"))
         return {re.sub(r"-\d{4}-\d\d-\d\d$", "", os.path.basename(name)) for name in names if self._has_row(name)}
 
@@ -225,7 +224,7 @@ LoadPlugin ebpf
         return os.path.join(self.csv, self.host, f"{plugin}-{subject}" if subject else plugin)
 
     def rows(self, subject, metric, plugin="ebpf"):
-        """[(time, value, ...), ...], oldest first. A file ends at midnight and another begins."""
+        """[(time, value, ...), ...], oldest first, from the files of all days."""
         found = []
         stem = os.path.join(glob.escape(self._directory(subject, plugin)), glob.escape(metric))
         for path in sorted(glob.glob(stem + "-[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]")):
@@ -236,15 +235,15 @@ LoadPlugin ebpf
         return found
 
     def _earliest(self, stamp):
-        """When a reading with this stamp was, at the earliest: the csv plugin rounds, and what is read just before the
-        turn of a second may be given the time of the turn (dispatch.c)."""
+        """The earliest time of a reading with this stamp. The csv plugin rounds, and a reading just before a full second may
+        get the time of that second (dispatch.c)."""
         return stamp - (self.interval / 8 if self.at_turn(stamp) else 0.0006)
 
     def at_turn(self, stamp):
         return self.interval >= 1 and round(stamp * 1000) % 1000 == 500
 
     def wait_rows(self, subject, metric, count=1, after=0.0, seconds=60, plugin="ebpf"):
-        """Wait for this many rows read later than `after`; returns them."""
+        """Waits for `count` rows that were read later than `after` and returns them."""
         give_up = time.monotonic() + seconds * self.patience
         while True:
             found = [row for row in self.rows(subject, metric, plugin) if self._earliest(row[0]) > after]
@@ -257,22 +256,22 @@ LoadPlugin ebpf
             time.sleep(0.05)
 
     def row_after(self, subject, metric, moment, seconds=60):
-        """The first row read later than this moment (now: time.time())."""
+        """Waits for the first row that was read later than `moment` (of time.time()) and returns it."""
         return self.wait_rows(subject, metric, 1, moment, seconds)[0]
 
     def exchanges(self, subject, moment, instance=""):
-        """(exchanges, bytes received, sent) at the first reading after this moment; "-client": asked of others."""
+        """(exchanges, bytes received, bytes sent) at the first reading after `moment`; instance "-client": as a client."""
         total = self.row_after(subject, "total_requests" + instance, moment)
         octets = self.row_after(subject, "if_octets" + instance, moment)
         return total[1], octets[1], octets[2]
 
     def growth(self, metric, begin, end):
-        """What a counter of all subjects together grew by from one reading to another, by data source.
+        """The growth of a counter between two readings, summed over all subjects, by data source.
 
-        As a receiver sees it: the first value of a series gives no growth, and neither does a new begin.
+        Counted as a receiver does: neither the first value of a series nor a reset is growth.
         """
         total = {}
-        # One reading's rows are written one after the other: all are there when the next begins.
+        # The rows of a reading are written one by one. All of them are written when the next reading starts.
         self.wait_rows("other", metric, 1, end + 0.001)
         for subject in self.subjects() - {"self"}:
             rows = [row for row in self.rows(subject, metric) if begin <= row[0] <= end]
@@ -282,9 +281,9 @@ LoadPlugin ebpf
         return list(total.values())
 
     def fallen(self):
-        """Counters that one run of the daemon dispatched lower than before, and series whose time did not go on.
+        """Counters that fell within one run of the daemon, and series whose times do not increase.
 
-        A name that comes back when its series is forgotten begins again.
+        A name that returns after its series was forgotten starts again from 0, which is no fall.
         """
         found, types = [], read_types()
         for subject in self.subjects():

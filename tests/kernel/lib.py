@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What every kernel test shares: its life, and what it leaves behind.
+"""What all kernel tests share: how a test starts and ends, and what it must not leave behind.
 
 A test runs a real collectd with this build's plugin and real load, and compares what is dispatched with a truth
-that does not come from the plugin. It is bounded in time, ends every process that it started however it ends, and
-fails if the kernel then holds a BPF object that it did not hold before.
+that does not come from the plugin. A test has a time limit. However it ends, it ends all processes that it started. It
+fails if the kernel has a BPF object afterwards that it did not have before.
 
-TEST_SLOWNESS in the environment says how many times slower this machine runs what is started here; tests/vm/run sets
-it under emulation. Time limits grow by it, and a load that need not be of one size may shrink by it (SLOWNESS).
+TEST_SLOWNESS in the environment says how many times slower than usual this machine is; tests/vm/run sets it
+under emulation. Time limits are multiplied by it, and a load whose size is free may be divided by it (SLOWNESS).
 """
 
 import ctypes
@@ -28,7 +28,7 @@ BUILD = os.environ.get("abs_top_builddir") or os.getcwd()
 COLLECTD = os.environ.get("COLLECTD") or "collectd"
 SLOWNESS = float(os.environ.get("TEST_SLOWNESS") or 1)
 WITH_TRACEFS = "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing"
-# Without which a probe has nothing to do: lines of its Probe block.
+# Lines of the Probe block without which a probe has nothing to do.
 NEEDED = {"functions": '<Function "load">\n Attach "uprobe:libc.so.6:getloadavg"\n Latency true\n</Function>\n'}
 
 LIBC = ctypes.CDLL(None)
@@ -41,7 +41,7 @@ class Overtime(Exception):
 
 
 def in_mounts(*commands):
-    """What to run a daemon under for it to see these mounts."""
+    """The command that runs a daemon in a mount namespace with these mounts."""
     return ["unshare", "--mount", "sh", "-ec", "\n".join(commands) + '\nexec "$@"', "sh"]
 
 
@@ -58,12 +58,12 @@ def stop_on_signal(signum, _frame):
 
 
 def die_with_test():
-    """In a new process: a test that is killed leaves nothing running."""
+    """For a new process: it is killed when the test is."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def require():
-    """Skip with the reason where the kernel side cannot work at all; a plugin that was not built is a failure."""
+    """Skip, with the reason, where BPF cannot work at all. A plugin that was not built is a failure."""
     if os.geteuid() != 0:
         raise Skip("needs root to load BPF programs")
     if not os.path.exists("/sys/kernel/btf/vmlinux"):
@@ -76,7 +76,7 @@ def require():
 
 
 def descendants():
-    """Every process below this one. Orphans are among them, because the test is their subreaper."""
+    """All descendants of this process. Orphans are included, because the test is their subreaper."""
     children = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -94,7 +94,7 @@ def descendants():
 
 
 def kill_descendants():
-    """Twice through the list is not enough for a load that forks: repeat until nothing is left."""
+    """Repeats until none is left, because a load may fork while the list is read."""
     give_up = time.monotonic() + 10 * SLOWNESS
     while time.monotonic() < give_up:
         for pid in descendants():
@@ -111,10 +111,10 @@ def kill_descendants():
 
 
 class Ledger:
-    """The BPF objects in the kernel, before and after.
+    """The BPF objects that the kernel has before and after a test.
 
-    Ids are not used again, so an id says which object it is. Other users of BPF may come and go while a test runs:
-    an object that a process outside of the test has a descriptor of, and no daemon of the test ever had, is theirs.
+    The kernel does not reuse ids, so an id identifies an object. Other users of BPF may start and end during a test:
+    an object is theirs if a process outside of the test has a descriptor of it and no daemon of the test ever had one.
     """
 
     def __init__(self):
@@ -122,18 +122,18 @@ class Ledger:
         self.held = set()
 
     def note(self, pid):
-        """Remember what a daemon of the test holds now."""
+        """Record the objects that a daemon of the test has now."""
         self.held |= bpf_objects.of_process(pid)
 
     def left(self):
-        """What is there now, was not there before, and is not somebody else's."""
+        """The objects that are new since the start of the test and not another user's."""
         new = bpf_objects.existing() - self.before
         if new:
             new -= set().union(*map(bpf_objects.of_process, filter(str.isdigit, os.listdir("/proc")))) - self.held
         return sorted(new)
 
     def wait_empty(self, seconds=10 * SLOWNESS):
-        """The kernel frees programs and maps some time after their last user is gone."""
+        """Waits, because the kernel frees programs and maps some time after their last user has ended."""
         give_up = time.monotonic() + seconds
         while (rest := self.left()) and time.monotonic() < give_up:
             time.sleep(0.25)
@@ -142,11 +142,11 @@ class Ledger:
 
 
 class Load:
-    """A load program under a command name of its own, spoken to line by line."""
+    """A load program with its own command name. It gets orders and replies line by line."""
 
     def __init__(self, argv):
         self.name = os.path.basename(argv[0])
-        # The program itself asks to die with the test: no code of ours runs in it before its exec.
+        # The program sets its own parent-death signal: no code of the test runs in the child before exec.
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         start_new_session=True)
         self.pid = self.process.pid
@@ -169,11 +169,11 @@ class Load:
         return json.loads(self.hear())
 
     def zombie(self):
-        """Wait for the end, but leave the process there: /proc/PID then shows its final counts."""
+        """Wait for the end without reaping: /proc/PID then shows the final counts."""
         os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
 
     def end(self):
-        """Close its input, on which every load program ends, and reap it."""
+        """Close its input, at which each load program ends, and reap it."""
         self.process.stdin.close()
         return self.process.wait()
 
@@ -191,8 +191,8 @@ def three_digits(number):
 class Test(Check):
     """with Test(limit) as test: ...
 
-    Command names begin with kt_ in the tests' text, and with a prefix of this run's own in fact (own()): another run
-    at the same time shall not be in our services.
+    In the text of tests, command names start with kt_. own() replaces that by a prefix of this run, so that processes of
+    another run at the same time do not count for the services of this one.
     """
 
     def __init__(self, limit=120):
@@ -216,7 +216,7 @@ class Test(Check):
         LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         super().__enter__()
         self.disk = self.dir
-        # Logs of load programs are mapped files: in memory they cause no disk traffic of their own.
+        # Load programs log to mapped files. These are in memory, so that they cause no disk traffic.
         if os.path.isdir("/dev/shm"):
             self.dir = self.make_dir("/dev/shm")
         self.ledger = Ledger()
@@ -244,7 +244,7 @@ class Test(Check):
             shutil.rmtree(self.disk, ignore_errors=True)
 
     def at_end(self, function):
-        """To be called when no process of the test is left."""
+        """Registers a function to be called when all processes of the test have ended."""
         self.last_things.append(function)
 
     def own(self, text):
@@ -253,7 +253,7 @@ class Test(Check):
     # Starting things
 
     def collectd(self, plugin="", extra="", **options):
-        """Start a daemon with this text in the plugin's block; None: as without one."""
+        """Start a daemon with this text in the plugin's block; None: without a block."""
         text = None if plugin is None else self.own(plugin)
         daemon = collectd.Daemon(COLLECTD, self.dir, BUILD, len(self.daemons), text, extra=self.own(extra),
                                  preexec=die_with_test, patience=SLOWNESS, **options)
@@ -262,14 +262,14 @@ class Test(Check):
         return daemon
 
     def stop(self, daemon):
-        """Stop a daemon as init does; one that has to be killed has failed the test."""
+        """Stop a daemon with SIGTERM. If it has to be killed, the test fails."""
         if not daemon.running():
             return
         self.ledger.note(daemon.process.pid)
         self.true(f"collectd {daemon.number} ends on SIGTERM", daemon.stop())
 
     def program(self, source, name=None):
-        """Make load_SOURCE run under this command name. Returns its path."""
+        """Make a copy of load_SOURCE with this command name. Returns its path."""
         copy = os.path.join(self.disk, "load_" + source)
         if not os.path.exists(copy):
             shutil.copy(os.path.join(BUILD, "tests", "kernel", "load_" + source), copy)
@@ -286,11 +286,11 @@ class Test(Check):
 
     @staticmethod
     def load_at(path, *args):
-        """A load program that was copied there."""
+        """Start the load program that was copied to this path."""
         return Load([path] + [str(arg) for arg in args])
 
     def stress(self, *args):
-        """The load program that others wrote, as kt_stress; None where it is not installed."""
+        """stress(1) as kt_stress; None where it is not installed."""
         installed = shutil.which("stress")
         if not installed:
             self.left_out("the load of stress", "stress is not installed")

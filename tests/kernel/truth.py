@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Truths that do not come from the plugin: what /proc says, what load programs logged, what the kernel's process
-connector told."""
+"""Truth that does not come from the plugin: /proc, the logs of load programs, and the kernel's process connector."""
 
 import bisect
 import mmap
@@ -33,7 +32,7 @@ def start_ticks(pid):
 
 
 def wait_state(pid, states):
-    """Until each of its threads sleeps (S) or has ended (Z): what the kernel counts of it is then all there."""
+    """Waits until all threads sleep (S) or have ended (Z): the kernel's counts are complete then."""
     while any(stat(f"{pid}/task/{tid}")[3] not in states for tid in os.listdir(f"/proc/{pid}/task")):
         time.sleep(0.01)
 
@@ -49,7 +48,7 @@ def memory(pid):
 
 
 def schedstat(pid):
-    """Time on a CPU and time waiting for one, in ns, summed over the threads that live."""
+    """CPU time and run-queue wait in ns, summed over the living threads."""
     run = wait = 0
     for tid in os.listdir(f"/proc/{pid}/task"):
         try:
@@ -61,12 +60,12 @@ def schedstat(pid):
     return run, wait
 
 
-# Of utime and stime, each rounded down to a tick.
+# The error of utime + stime, each of which is rounded down to a tick.
 CPU_STEP = 2 * 1000000 // os.sysconf("SC_CLK_TCK")
 
 
 def cpu_us(pid):
-    """Time on a CPU in us, of all threads, also those that have ended; up to CPU_STEP less than it was."""
+    """CPU time in us of all threads, including those that have ended; too low by up to CPU_STEP."""
     return (int(stat(pid)[14]) + int(stat(pid)[15])) * CPU_STEP // 2
 
 
@@ -77,10 +76,10 @@ def children(pid):
     return found
 
 
-# Curves: a value known at many moments, asked for at any
+# Curves: a value that is known at some moments, interpolated at others
 
 class Curve:
-    """times and values grow; between two records the value is taken to grow evenly."""
+    """times and values increase; between two records the value is interpolated linearly."""
 
     def __init__(self, times, values):
         self.times, self.values = times, values
@@ -99,19 +98,19 @@ class Curve:
         return v0 + (v1 - v0) * (moment - t0) / (t1 - t0)
 
     def bounds(self, moment):
-        """Between what it was, whatever kept the observer from looking: each value is older than its time, and of
-        the second one that comes after this moment even the value does."""
+        """(lowest, highest) possible value at this moment, however late the observer was. A value was read before its
+        time was; of the second record after the moment, the value was read after the moment, too."""
         right = bisect.bisect_right(self.times, moment)
         return self.values[max(0, right - 1)], self.values[min(right + 1, len(self.values) - 1)]
 
     def growth(self, begin, end):
-        """The least and the most that it grew by from one moment to another."""
+        """(least, most) growth between two moments."""
         (begin_low, begin_high), (end_low, end_high) = self.bounds(begin), self.bounds(end)
         return max(0, end_low - begin_high), end_high - begin_low
 
 
 class CpuLog:
-    """What the threads of a load program logged (struct cpu_record of load_spin.c)."""
+    """The log of a load program's threads (struct cpu_record in load_spin.c)."""
 
     RECORD = struct.Struct("=QQ")
 
@@ -126,7 +125,7 @@ class CpuLog:
         return Curve([record[0] / 1e9 for record in records], [record[1] / 1e3 for record in records])
 
     def _records(self, data):
-        """Records are written in order, and unwritten ones are zero."""
+        """The records up to the first that is zero: they are written in order."""
         low, high = 0, len(data) // self.RECORD.size
         while low < high:
             middle = (low + high) // 2
@@ -137,7 +136,7 @@ class CpuLog:
         return low
 
     def used_us(self, begin, end):
-        """The least and the most CPU used between two moments, of all threads."""
+        """(least, most) CPU time that all threads used between two moments, in us."""
         return [sum(ends) for ends in zip(*(thread.growth(begin, end) for thread in self.threads))]
 
     def covers(self, moment):
@@ -145,7 +144,7 @@ class CpuLog:
 
 
 class Sampler:
-    """Calls a function over and over and keeps what it gave, with the time of day."""
+    """Calls a function repeatedly in a thread and stores its results with the time of day."""
 
     def __init__(self, function, every=0.002):
         self.function, self.every = function, every
@@ -162,7 +161,7 @@ class Sampler:
                 return
             now = time.time()
             self.values.append(value)
-            self.times.append(now)  # last: it is there, hence the value is
+            self.times.append(now)  # appended last: a reader that sees it sees the value, too
             self.ended.wait(self.every)
 
     def stop(self):
@@ -179,7 +178,7 @@ class Sampler:
 class Processes:
     """with Processes() as seen: ...
 
-    A process is a fork whose child leads its own thread group. Kept are forks as (time, pid, parent), execs and
+    A process is a fork whose child leads its thread group. Forks are stored as (time, pid, parent), execs and
     exits as (time, pid).
     """
 
@@ -193,7 +192,7 @@ class Processes:
         self.closing = False
 
     def __enter__(self):
-        # Events are stamped by this clock.
+        # The clock of the kernel's time stamps.
         self.offset = time.time() - time.clock_gettime(time.CLOCK_MONOTONIC)
         self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, self.NETLINK_CONNECTOR)
         self.socket.setsockopt(socket.SOL_SOCKET, 33, 256 << 20)  # SO_RCVBUFFORCE
@@ -227,7 +226,7 @@ class Processes:
             self.exits.append((stamp, pid))
 
     def __exit__(self, *_):
-        """Events that are already sent are still read."""
+        """Reads the events that the kernel has already sent."""
         self.closing = True
         self.thread.join()
         self.socket.close()
