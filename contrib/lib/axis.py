@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Axes: where on them a value or a time is, from 0 to 1, and which have a label."""
+"""Axes: the position of a value or a time on them, from 0 to 1, and their labels."""
 
 import functools
 import math
@@ -8,20 +8,20 @@ import time
 STEPS = (1, 2, 5)
 FINER = (1, 1.5, 2, 3, 4, 6, 8)
 FINEST = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
-LEAST = 1e-30       # between the ends of an axis
-MOST = 5            # labels of a value axis, about
-MOMENTS, LONG = 7, 5    # labels of a time axis; with seconds, which are longer
+LEAST = 1e-30       # the smallest range of an axis
+MOST = 5            # labels of a value axis, approximately
+MOMENTS, LONG = 7, 5    # labels of a time axis; the second of those with seconds, which are longer
 MINUTE, HOUR, DAY = 60, 3600, 86400
-# No zone of time is off by other than quarters of an hour.
+# The offsets of all time zones are multiples of 15 minutes.
 QUARTER = 900
 APART = (1, 2, 5, 10, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, QUARTER, 2 * QUARTER, HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR,
          6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY, 56 * DAY)
-# How a label says the time, if they are so far apart.
+# The format of a label, by the distance of labels in seconds.
 SHAPES = ((2 * DAY, "%-d %b"), (DAY, "%a"), (MINUTE, "%H:%M"), (0, "%H:%M:%S"))
 
 
 def _linear_step(top, unit):
-    """1, 2 or 5 by a power of 10; for bytes 1, 2, 4 ... by a power of 2."""
+    """1, 2 or 5 times a power of 10; for bytes a power of 2."""
     if unit.base == 1024 and top >= 4:
         return 2 ** math.ceil(math.log2(top / MOST))
     power = 10 ** math.floor(math.log10(top / MOST))
@@ -30,7 +30,7 @@ def _linear_step(top, unit):
 
 
 class Linear:
-    """From 0, or below it, to just above the highest."""
+    """From 0, or a negative value, to just above the highest value."""
 
     def __init__(self, low, high, unit, top=0):
         low, high = min(low, 0), top or high
@@ -46,7 +46,7 @@ class Linear:
 
 
 class Logarithmic:
-    """Of what is positive; the rest is at the bottom."""
+    """For positive values; others are at the bottom."""
 
     def __init__(self, low, high):
         self.low = math.log10(low) - 0.05
@@ -86,11 +86,11 @@ class Time:
         return (moment - self.start) / (self.end - self.start)
 
     def _columns(self, grid, width):
-        """Where on a drawing the times of a grid are."""
+        """The x coordinates of a grid's times."""
         return [round(width * self.place(moment)) for moment in grid.times()]
 
     def _choose(self):
-        """(moment, text), at full hours or days of the clock on the wall."""
+        """(moment, text) of labels, at full hours or days of local time."""
         apart = next((apart for apart in APART
                       if self.end - self.start <= apart * (MOMENTS if apart >= MINUTE else LONG)), APART[-1])
         fine = math.gcd(apart, QUARTER)
@@ -100,5 +100,5 @@ class Time:
                 if _local(moment) % apart == 0]
 
 
-# The same for all charts of a span.
+# All charts of a span have the same time axis.
 time_axis = functools.cache(Time)

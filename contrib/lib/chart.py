@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A chart: curves as a drawing that takes any width and the page's colours, its labels and its legend as text."""
+"""A chart: curves as an SVG that scales to any width and has the page's colours; labels and legend are text."""
 
 import json
 import math
@@ -12,16 +12,16 @@ from explain import explanation
 from text import escape
 from unit import UNKNOWN
 
-WIDTH, HEIGHT = 1000, 250   # steps of the drawing, whatever size it is shown in
-ABOVE = 4   # times as high as its parts is a picture at most: a line further up leaves it
+WIDTH, HEIGHT = 1000, 250   # of the drawing's coordinates, which scale
+ABOVE = 4   # times the sum of the parts: the highest value on the axis; a line above it is cut off
 
 
 class Chart:
     def __init__(self, graph, curves, span, link="", caption="", below=""):
-        """link: the address of a page about a curve, by its label; caption: in place of title and unit, as HTML; below: under
-        the legend, as HTML"""
+        """link: function from a curve's label to the address of its page; caption: HTML in place of title and unit; below: HTML
+        under the legend"""
         self.graph, self.curves, self.link, self.caption, self.below = graph, curves, link, caption, below
-        self.leads = False      # its page, and is wider than others
+        self.leads = False      # it is the first and widest of its page
         self.time = axis.time_axis(span.start, span.end)
         self.drawn = [curve for curve in curves if curve.draw != "figures"]
         self.stacks = self._stack()
@@ -30,20 +30,20 @@ class Chart:
         self.axis = axis.of_values(self._values(), graph.unit, graph.log, graph.top)
 
     def share_axis(self, other):
-        """One scale for both."""
+        """Gives both charts one value axis."""
         self.axis = other.axis = axis.of_values(self._values() + other._values(), self.graph.unit, self.graph.log, self.graph.top)
 
     def is_zero(self):
         return not any(any(known([curve.most, *curve.values])) for curve in self.curves)
 
     def _stack(self):
-        """Below each stacked curve, what is under it."""
+        """Computes the lower edge of each stacked curve."""
         stacked = [curve for curve in self.drawn if curve.draw == "stack"]
         if not stacked:
             return {}
         grid = max((curve.grid for curve in stacked), key=lambda grid: grid.step)
         columns = [curve.on(grid).values for curve in stacked]
-        # Unknown within a stack is nothing to see, and no gap in what is above; unknown in all of it is a gap.
+        # An unknown value counts as 0 for the curves above it. There is a gap only where all curves of a stack are unknown.
         below, stacks = [value * 0 for value in add(columns)], {}
         for curve, values in zip(stacked, columns):
             top = [a if math.isnan(b) else a + b for a, b in zip(below, values)]
@@ -52,7 +52,7 @@ class Chart:
         return stacks
 
     def _values(self):
-        """What the axis is made for."""
+        """The values that the axis has to cover."""
         values = [value for curve in self.drawn for value in known(self._tops(curve))]
         stacked = [value for _, _, tops in self.stacks.values() for value in known(tops)]
         return [min(value, ABOVE * max(stacked)) for value in values] if self.graph.parts and any(stacked) else values
@@ -66,7 +66,7 @@ class Chart:
         return round(HEIGHT * (1 - self.axis.place(value)))
 
     def _pieces(self, grid, values):
-        """[[(x, y), ...], ...]: a curve from one gap to the next."""
+        """[[(x, y), ...], ...]: the pieces of a curve between gaps."""
         pieces = [[]]
         for x, value in zip(self.time.columns(grid, WIDTH), values):
             if not math.isnan(value):
@@ -80,7 +80,7 @@ class Chart:
         return f'<path{words} data-of="{self.curves.index(curve)}" d="{text}" style="{paint}:{curve.color}"/>' if text else ""
 
     def _dots(self, curve, pieces):
-        """Readings without another beside them."""
+        """Single readings between gaps, drawn as dots."""
         return self._path(curve, "dots", "".join(path(piece) for piece in pieces if len(piece) == 1), "stroke")
 
     def _line(self, curve):
@@ -99,7 +99,7 @@ class Chart:
     def _drawing(self):
         grid = "".join(f"M0 {self._y(value)}h{WIDTH}" for value in self.axis.labels)
         grid += "".join(f"M{round(WIDTH * place)} 0v{HEIGHT}" for place, _ in self.time.labels)
-        # What is stacked first is at the bottom, and lines are over areas.
+        # The first curve of a stack is at the bottom. Lines are drawn over areas.
         areas = [self._area(curve) for curve in self.drawn if curve.draw in ("area", "stack")]
         lines = [self._line(curve) for curve in self.drawn if curve.draw in ("line", "dashes", "dotted")]
         return (f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" '
@@ -116,7 +116,7 @@ class Chart:
     def _legend(self):
         write = self.graph.unit.write
         for place, curve in enumerate(self.curves):
-            label = escape(curve.label).replace("_", "_<wbr>")     # where a long one may go on in the next line
+            label = escape(curve.label).replace("_", "_<wbr>")     # where a long label may be wrapped
             address = self.link(curve) if self.link and curve.color != GREY else ""
             label = f'<a href="{address}">{label}</a>' if address else label
             box = f'<i class="{curve.draw}" style="--color:{curve.color}"></i>' if curve in self.drawn else ""
@@ -125,7 +125,7 @@ class Chart:
                    f"<td>{self._share(curve) if self.graph.parts else write(curve.maximum())}</td></tr>")
 
     def _data(self):
-        """What chart.js shows of the time that is pointed at: a digit more than figures are written with."""
+        """The values that chart.js shows for the time under the pointer, with one digit more than other figures."""
         curves = [{"first": curve.grid.first, "step": curve.grid.step,
                    "values": [None if math.isnan(value) else float(f"{value:.4g}") for value in curve.values]}
                   for curve in self.curves]
@@ -133,7 +133,7 @@ class Chart:
         return f'<script type="application/json">{text.replace("<", chr(92) + "u003c")}</script>'
 
     def _share(self, curve):
-        """Of a part, in the span."""
+        """The share of a part in the span."""
         return next((part.percent() for part in self.shares if part.label == curve.label), "")
 
     def _class(self):
@@ -141,7 +141,7 @@ class Chart:
         return f' class="{" ".join(words)}"' if words else ""
 
     def _help(self):
-        """A sentence behind a question mark, of a picture without a caption of its own."""
+        """The explanation behind a question mark, for a chart without a caption."""
         text = "" if self.caption else explanation(self.graph, {curve.label for curve in self.curves})
         if not text:
             return ""
@@ -153,7 +153,7 @@ class Chart:
         return f"<figcaption>{self.caption or escape(self.graph.title) + unit}{self._help()}{said}</figcaption>"
 
     def html(self):
-        # What is uppermost in a stack is uppermost in its legend.
+        # The legend has the order of the stack, from the top.
         rows = list(self._legend())[::-1] if self.graph.parts else list(self._legend())
         third = "share" if self.graph.parts else "maximum"
         return (f'<figure{self._class()}>{self._caption()}\n'
@@ -163,7 +163,7 @@ class Chart:
 
 
 def path(points):
-    """Short: the first point, then the way to each next."""
+    """An SVG path in relative coordinates, which are shorter."""
     (x, y), text = points[0], [f"M{points[0][0]} {points[0][1]}l"]
     if len(points) == 1:
         return text[0] + "0 0"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names that somebody chose: which of them there are not, and what may have been meant."""
+"""Checks names that a user gave, and suggests what was meant."""
 
 import difflib
 
@@ -7,7 +7,7 @@ NAMED = 10
 
 
 def unknown(what, chosen, there):
-    """A message about those of the chosen that are not there; "": all are."""
+    """A message about the chosen names that do not exist; "" if all exist."""
     wrong = [one for one in chosen or () if one not in there]
     if not wrong:
         return ""

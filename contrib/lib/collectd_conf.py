@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a collectd.conf says that concerns the ebpf plugin; what it includes is read, too."""
+"""Reads what a collectd.conf and its includes say about the ebpf plugin."""
 
 import fnmatch
 import glob
@@ -7,17 +7,17 @@ import os
 import re
 
 PLACES = ("/etc/collectd/collectd.conf", "/etc/collectd.conf", "/opt/collectd/etc/collectd.conf")
-DEEPEST = 8             # includes of includes, as collectd has it
+DEEPEST = 8             # nested includes, collectd's own limit
 SIZE_MAX = 1 << 20      # bytes of a file
 TYPES = "/usr/share/collectd/types.db"
 
 
 class Trouble(Exception):
-    """It cannot be read. The text says why."""
+    """The file cannot be read. The text says why."""
 
 
 def words(line):
-    """A line's words, without quotes, the brackets of blocks and comments."""
+    """A line's words without quotes, brackets of blocks, and comments."""
     found = re.findall(r'"((?:[^"\\]|\\.)*)"|(#.*)|([^\s"#]+)', line)
     return [(quoted or plain).rstrip(">") for quoted, comment, plain in found if not comment and (quoted or plain) != ">"]
 
@@ -25,18 +25,18 @@ def words(line):
 class Configuration:
     def __init__(self):
         self.path = ""
-        self.plugins = []           # that LoadPlugin names, in order
-        self.blocks = []            # lines in each <Plugin ebpf>
+        self.plugins = []           # of LoadPlugin, in order
+        self.blocks = []            # the lines of each <Plugin ebpf>
         self.types = []
-        self.plugin_dir = ""        # where ebpf is loaded from; "": collectd's own
-        self.directory = ""         # PluginDir, so far
+        self.plugin_dir = ""        # that ebpf is loaded from; "": collectd's default
+        self.directory = ""         # the last PluginDir
         self.interval = 10.0
 
     def loads(self):
         return "ebpf" in self.plugins
 
     def lines(self, *options):
-        """Those of the plugin's own options, outside of blocks, that are called so."""
+        """The lines with these options of the plugin, outside of nested blocks."""
         found, depth = [], 0
         for line in (line for block in self.blocks for line in block):
             text = line.strip()
@@ -47,17 +47,17 @@ class Configuration:
         return found
 
     def value(self, option, default=""):
-        """The last one of an option of the plugin."""
+        """The last value of an option of the plugin."""
         found = [words(line) for line in self.lines(option)]
         return found[-1][1] if found and len(found[-1]) > 1 else default
 
     def services(self):
-        """The names of Service blocks, as series have them."""
+        """The names of Service blocks in the form that series have."""
         found = (words(line) for block in self.blocks for line in block if line.strip().lower().startswith("<service"))
         return {re.sub(r"[/\s]", "_", names[1]) for names in found if len(names) > 1}
 
     def without(self, block):
-        """The plugin's lines but for blocks of this kind."""
+        """The plugin's lines without blocks of this kind."""
         text = "\n".join(line for lines in self.blocks for line in lines)
         return re.sub(rf"^\s*<{block}\s*>.*?^\s*</{block}>[^\n]*$", "", text, flags=re.M | re.S | re.I)
 
@@ -86,7 +86,7 @@ class Configuration:
             self._include(value, "*", depth)
 
     def _block(self, lines):
-        """The lines from the begin of a block to its end; the first word of them says which."""
+        """Reads the lines of a block up to its end."""
         option, *values = words(lines[0])
         if (option.lower(), values[:1]) == ("<plugin", ["ebpf"]):
             self.blocks.append(lines[1:-1])
@@ -96,7 +96,7 @@ class Configuration:
                 self._take(*(word.lower() for word in [*words(line), "", ""][:2]), 0)
 
     def read(self, path, depth=0):
-        """Trouble: it cannot be read."""
+        """Raises Trouble if the file cannot be read."""
         if depth > DEEPEST:
             return
         try:
@@ -124,7 +124,8 @@ class Configuration:
 
 
 def load(path):
-    """Of a file, or with None of the machine's collectd, if it has one. Trouble: it cannot be read."""
+    """The configuration in this file, or, with None, that of the machine's collectd if there is one. Raises Trouble if it
+    cannot be read."""
     found = Configuration()
     found.path = path or next((one for one in PLACES if os.path.exists(one)), "")
     if found.path:

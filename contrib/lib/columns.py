@@ -14,7 +14,7 @@ from parts import PartUnit, largest_first, layers
 
 
 def matching(series, values):
-    """(label, value) of each value that is of a series. values: by file and data source"""
+    """(label, value) of each value that belongs to a series. values: by file and data source"""
     if "*" not in series.file:
         key = series.file, series.source
         return [(series.label, values[key] * series.scale)] if key in values else []
@@ -24,31 +24,31 @@ def matching(series, values):
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """The sum of the series, or with `first` that of them which is there."""
-    name: str               # in JSON, and to sort by
+    """The sum of several series or, with `first`, the first of them that exists."""
+    name: str               # in JSON and for sorting
     heading: str
-    below: str              # second line of the heading
-    brief: str              # heading on a terminal
+    below: str              # the second line of the heading
+    brief: str              # the heading on a terminal
     unit: unit.Unit
     series: tuple
-    figure: str = "average"     # of a span of time
+    figure: str = "average"     # how a span of time becomes one figure
     first: bool = False
-    without: frozenset = frozenset()    # labels that do not count
+    without: frozenset = frozenset()    # labels that are left out
 
     def of(self, values):
-        """The figure of now. values: by file and data source."""
+        """The current figure. values: by file and data source."""
         found = [value for series in self.series for label, value in matching(series, values)
                  if label not in self.without]
         known = [value for value in found if not math.isnan(value)][:1 if self.first else None]
         return sum(known) if known else math.nan
 
     def total(self, curves, label="", draw="", color=""):
-        """One curve of all those that count; None: there is none."""
+        """The sum of all curves that belong to the column; None if there is none."""
         counted = [curve for curve in curves if curve.label not in self.without][:1 if self.first else None]
         return total(counted, label, draw, color) if counted else None
 
     def over(self, curves):
-        """The figure of a span."""
+        """The figure of a span, from its curves."""
         whole = self.total(curves)
         return getattr(whole, self.figure)() if whole else math.nan
 
@@ -57,7 +57,7 @@ class Column:
 
 
 class LargestPart(Column):
-    """Of the series, which are the parts of a whole: its share, with its name."""
+    """The name and the share of the largest of several series, which are the parts of a whole."""
 
     def of(self, values):
         found = [(dataclasses.replace(series, label=label), value)
@@ -73,7 +73,7 @@ class LargestPart(Column):
         return {self.name: figure.label if known else None, f"{self.name}_percent": figure if known else None}
 
 
-# What matters less comes later: a terminal has no room for all.
+# In order of importance: a narrow terminal leaves out the last.
 COLUMNS = (
     Column("requests", "requests", "per s", "req/s", unit.RATE, (REQUESTS,)),
     Column("p50", "p50", "response", "p50", unit.SECONDS, MEDIAN, figure="median", first=True),
@@ -90,7 +90,7 @@ COLUMNS = (
     Column("started", "started", "per s", "start/s", unit.RATE, (STARTED,)),
 )
 
-# Of one upstream of a service.
+# Columns of an upstream of a service.
 UPSTREAM_COLUMNS = (
     Column("in_progress", "in progress", "requests", "at it", unit.Unit("requests"), (AT_UPSTREAMS,)),
     Column("requests", "requests", "per s", "req/s", unit.RATE, (TO_UPSTREAMS,)),
@@ -99,7 +99,7 @@ UPSTREAM_COLUMNS = (
     Column("errors", "errors", "per s", "err/s", unit.RATE, (UPSTREAM_ERRORS,)),
 )
 
-# Of one service, where there is room for all that is known: its figures,
+# Columns of the view of one service, which has room for all: its figures,
 DETAILS = (
     COLUMNS[0],
     Column("in_progress", "in progress", "requests", "in progress", unit.NUMBER, (Series("gauge-requests_in_progress"),)),
@@ -107,7 +107,7 @@ DETAILS = (
     Column("oldest", "oldest", "request", "oldest", unit.SECONDS, (Series("gauge-requests_oldest"),)),
     *(column for column in COLUMNS if column.name in ("slack", "cpu", "wait", "memory", "disk", "processes")),
 )
-# and latencies, with a row for each.
+# and its latencies, a row each.
 LATENCIES = "response", "service", "wait"
 PERCENTS = "50", "90", "95", "99", "99.9"
 
@@ -118,6 +118,6 @@ def latency_columns(of):
                      (Series(f"latency-{of}-percentile-{percent}"),)) for percent in PERCENTS))
 
 
-# All that ebpf-top shows.
+# All columns of ebpf-top.
 SHOWN = (*COLUMNS, *UPSTREAM_COLUMNS, *DETAILS, *(column for of in LATENCIES for column in latency_columns(of)),
          Column("threads", "threads", "", "threads", unit.THREADS, WAITED_FOR))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two services, or two times of one, side by side: each graph twice, with one scale."""
+"""Compares two services, or one service at two times: each graph twice, side by side, with one value axis."""
 
 import collections
 import json
@@ -14,7 +14,7 @@ Side = collections.namedtuple("Side", "title service span")
 
 
 def times(service, span, before):
-    """The sides of two times. before: when the earlier one ends"""
+    """The two sides of a comparison of times. before: the end of the earlier time"""
     earlier = span._replace(start=before - (span.end - span.start), end=before)
     service.read([earlier])
     return [Side(f"{page.stamp(one.start, one)} to {page.stamp(one.end, one)}", service, one) for one in (earlier, span)]
@@ -26,7 +26,7 @@ def services(two, span):
 
 
 def pair(graph, sides):
-    """Both charts of a graph; nothing where neither side has values."""
+    """Both charts of a graph; empty if neither side has values."""
     curves = [side.service.picture(graph, side.span) for side in sides]
     charts = [Chart(graph, many, side.span, caption=f"{escape(graph.title)} <small>{escape(side.title)}</small>")
               for many, side in zip(curves, sides)]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A curve: what one series had in one span of time."""
+"""A curve: the values of one series in one span of time."""
 
 import dataclasses
 import math
 import statistics
 
-GREY = "#8C959F"    # of what is not told apart
+GREY = "#8C959F"    # of curves that share one colour
 
 
 def known(values):
@@ -13,7 +13,7 @@ def known(values):
 
 
 def add(columns):
-    """Value by value, where at least one is known."""
+    """Adds columns value by value; unknown only where all are unknown."""
     return [sum(some) if (some := known(values)) else math.nan for values in zip(*columns)]
 
 
@@ -24,8 +24,8 @@ class Curve:
     color: str
     grid: object
     values: list
-    most: float     # of all readings, which may be more than the mean of any step
-    percentile: bool = False    # which no average makes sense of
+    most: float     # the highest reading, which may exceed the mean of each step
+    percentile: bool = False    # percentiles must not be averaged
 
     def last(self):
         return next((value for value in reversed(self.values) if not math.isnan(value)), math.nan)
@@ -35,7 +35,7 @@ class Curve:
         return sum(values) / len(values) if values else math.nan
 
     def median(self):
-        """Of percentiles over time: half of the readings had less."""
+        """The median over time, which stands for the average of percentiles."""
         values = known(self.values)
         return statistics.median(values) if values else math.nan
 
@@ -43,11 +43,11 @@ class Curve:
         return self.most
 
     def weight(self):
-        """The average, with 0 where nothing is known."""
+        """The average; unknown values count as 0."""
         return sum(known(self.values)) / len(self.values) if self.values else 0
 
     def on(self, grid):
-        """The same curve at the times of another grid."""
+        """The curve at the times of another grid."""
         if grid == self.grid:
             return self
         places = [self.grid.index(moment) for moment in grid.times()]
@@ -56,7 +56,7 @@ class Curve:
 
 
 def total(curves, label, draw, color):
-    """The sum of curves. The highest sum is not the sum of the highest, unless it is of one."""
+    """The sum of curves. Its maximum is unknown unless there is only one: the maximum of a sum is not the sum of maxima."""
     if len(curves) == 1:
         return dataclasses.replace(curves[0], label=label, draw=draw, color=color)
     grid = max((curve.grid for curve in curves), key=lambda grid: grid.step)
@@ -65,7 +65,7 @@ def total(curves, label, draw, color):
 
 
 def largest(curves, colors):
-    """Those that have most, as many as there are colours; the others of a stack are one."""
+    """The largest curves, as many as there are colours. The others of a stack become one curve."""
     if len(curves) <= len(colors):
         return curves
     least = sorted(curves, key=Curve.weight)[:len(curves) - len(colors)]
@@ -73,6 +73,6 @@ def largest(curves, colors):
             in zip((curve for curve in curves if curve not in least), colors)]
     rest = total(least, f"{len(least)} others", least[0].draw, GREY)
     if rest.draw != "stack":
-        # Which are no parts of anything.
+        # Curves that are not stacked have no meaningful sum.
         rest = dataclasses.replace(rest, draw="figures", values=[math.nan] * rest.grid.count, most=math.nan)
     return kept + [rest]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The tree of collectd's rrdtool and rrdcached plugins, to change: DIR/HOST/ebpf-SERVICE/NAME.rrd.
+"""Changes the tree of collectd's rrdtool and rrdcached plugins: DIR/HOST/ebpf-SERVICE/NAME.rrd.
 
-All is done by handles of directories, and by names of one part each: no link is followed below DIR, and nothing outside
-of it, or of another plugin, is touched, whatever names there are.
+Each access is by the descriptor of a directory and a name without slashes. So no link below DIR is followed, and no file
+outside of DIR or of another plugin is touched, whatever the names are.
 """
 
 import contextlib
@@ -19,11 +19,11 @@ END = ".rrd"
 
 
 class Trouble(Exception):
-    """What keeps something from being done, as it is told."""
+    """The reason why something cannot be done, as text for the user."""
 
 
 def directory_of(service):
-    """Of a service that somebody names; Trouble: no service is called so."""
+    """The directory's name for a service that the user named. Raises Trouble if the name is invalid."""
     if (not service or "/" in service or not service.isprintable() or service.strip() != service
             or len(os.fsencode(service)) > LONGEST):
         raise Trouble(f"{service!r} is no name of a service: it has 1 to {LONGEST} bytes, no slash, no control "
@@ -32,7 +32,7 @@ def directory_of(service):
 
 
 class File:
-    """One of a service."""
+    """An RRD file of a service."""
 
     def __init__(self, file_name, updated, size):
         self.name, self.updated, self.size = file_name, updated, size
@@ -42,7 +42,7 @@ class Directory:
     """An open directory below DIR."""
 
     def __init__(self, path, handle):
-        """path: for messages, and for rrdcached"""
+        """path: used in messages and in requests to rrdcached"""
         self.path, self.handle = path, handle
 
     def __enter__(self):
@@ -55,7 +55,7 @@ class Directory:
         return os.stat(name, dir_fd=self.handle, follow_symlinks=False).st_mode
 
     def enter(self, name):
-        """Trouble: it is not there, or no directory."""
+        """Raises Trouble if it is missing or not a directory."""
         path = os.path.join(self.path, name)
         try:
             return Directory(path, os.open(name, ENTER, dir_fd=self.handle))
@@ -65,7 +65,7 @@ class Directory:
                                          else os.strerror(error.errno))) from None
 
     def directories(self):
-        """The names of those below it, no links."""
+        """The names of its subdirectories, without links."""
         names = []
         for name in sorted(os.listdir(self.handle)):
             with contextlib.suppress(FileNotFoundError):
@@ -78,7 +78,7 @@ class Directory:
         return {of_directory(name): name for name in self.directories() if of_directory(name)}
 
     def files(self, tell):
-        """Its RRD files; tell(path, reason) of everything else that there is."""
+        """Its RRD files. Calls tell(path, reason) for each other entry."""
         found = []
         for name in sorted(os.listdir(self.handle)):
             path = os.path.join(self.path, name)
@@ -100,7 +100,7 @@ class Directory:
             os.unlink(name, dir_fd=self.handle)
 
     def remove_empty(self, name):
-        """A directory, if nothing is in it."""
+        """Removes a subdirectory if it is empty."""
         try:
             os.rmdir(name, dir_fd=self.handle)
         except OSError as error:
@@ -108,12 +108,12 @@ class Directory:
                 raise
 
     def rename(self, old, new):
-        """What is called so already stays, but for an empty directory."""
+        """Never replaces an existing name, except an empty directory."""
         os.rename(old, new, src_dir_fd=self.handle, dst_dir_fd=self.handle)
 
 
 def open_tree(path):
-    """DIR itself may be a link: it is the operator's word."""
+    """Opens DIR, which may be a link, because the operator named it."""
     try:
         return Directory(path, os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
     except OSError as error:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What is drawn: in GRAPHS, a picture for each service; in OVERVIEW, all services of a host in one picture. A series of
-a probe that no entry of GRAPHS names gets a picture by what series.py says of it, its tags; what else a service has
-stored is drawn by its collectd type."""
+"""Defines the charts. An entry of GRAPHS is a chart of one service, an entry of OVERVIEW a chart of all services of a host.
+A probe's series that is in no entry of GRAPHS gets a chart by its description in series.py. All other series of a
+service get a chart by their collectd type."""
 
 import dataclasses
 import fnmatch
@@ -10,22 +10,22 @@ import series
 import unit
 from curve import GREY
 
-# Okabe and Ito's colours: told apart by every kind of colour vision, on white and on black.
+# Okabe and Ito's colours, distinguishable with any colour vision, on white and on black.
 BLUE, ORANGE, GREEN, RED, SKY, PINK, YELLOW = PALETTE = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#D9C900")
 
-# Of those that have none of these, where one graph has others to show.
+# The colours of further curves.
 MORE_COLORS = ("#6E4FA3", "#7A0C3A", "#6B4A2B", "#35B48C", "#5A6572", "#E2574C", "#8A8F00")
 
 
 @dataclasses.dataclass(frozen=True)
 class Series:
-    """A data source of TYPE[-INSTANCE].rrd; a `*` there matches several files and names them."""
+    """A data source of TYPE[-INSTANCE].rrd. A `*` matches several files; what it stands for is the label."""
     file: str
     source: str = "value"
     label: str = "*"
-    draw: str = "line"      # line, dashes, dotted, area, stack, cap: a stack's layer where it has others; or figures: too large
-                            # to share the axis
+    draw: str = "line"      # line, dashes, dotted, area, stack, cap (a layer of a stack that has others), or figures (too large
+                            # for the axis: not drawn)
     scale: float = 1
     color: str = ""
 
@@ -35,20 +35,20 @@ class Graph:
     title: str
     unit: unit.Unit
     series: tuple
-    log: bool = False       # of what spans powers of ten
-    top: float = 0          # the axis ends there, not where the values do
-    parts: bool = False     # a stack of the parts of a whole, see parts.py
-    above: tuple = ()       # of these the first that a service has, as a line above them
+    log: bool = False       # a logarithmic axis
+    top: float = 0          # the end of the axis; 0: by the values
+    parts: bool = False     # a stack of parts of a whole, see parts.py
+    above: tuple = ()       # the first of these that the service has is a line above the stack
     divided: str = ""       # the label of a part that is divided,
     shares: tuple = ()      # by the first of these that a service has
-    more: bool = False      # for who wants to know more
-    help: str = ""          # what it shows, where the tags of its series do not say it
+    more: bool = False      # shown only with the details
+    help: str = ""          # an explanation in place of that in the tags
 
     def is_stacked(self):
         return self.series[0].draw == "stack"
 
     def is_keyed(self):
-        """A curve for each key, of which there may be any number."""
+        """Whether it has a curve for each key, of which there may be any number."""
         return any("-*" in one.file and not one.file.endswith("-percentile-*") for one in self.series)
 
 
@@ -84,7 +84,7 @@ def part(name, file, draw="stack"):
 
 
 def parts(file, *without):
-    """A layer for each; file: with a `*` in place of its name."""
+    """A layer for each part. file: with a `*` in place of the part's name"""
     return tuple(part(name, file.replace("*", name)) for name in PARTS if name not in without)
 
 
@@ -228,7 +228,7 @@ GROWING = {"bytes": (unit.BYTE_RATE, 1), "seconds": (unit.SHARE, 100), "millisec
 
 
 def unit_of(word, counted):
-    """(unit, factor) of a picture."""
+    """(unit, factor) of a chart."""
     return GROWING.get(word, (unit.RATE, 1)) if counted else STANDING.get(word, (unit.Unit(word), 1))
 
 
@@ -263,7 +263,7 @@ def is_drawn(file, kind, drawn):
 
 
 def completed(graphs):
-    """With a section for each probe that has more series; what the plugin itself costs comes last."""
+    """Adds a section for each probe with further series. The plugin's own cost is the last section."""
     drawn = {one.file for section in graphs.values() for graph in section for one in graph.series}
     last = {"The plugin": graphs["The plugin"]}
     found = {title: section for title, section in graphs.items() if title not in last}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What is known of one service now, for ebpf-top: requests, percentiles, where their time goes, what its threads wait for,
-upstreams and processes."""
+"""The view of one service in ebpf-top: requests, percentiles, parts of their time, what its threads wait for, upstreams and
+processes."""
 
 import math
 
@@ -13,7 +13,7 @@ from definitions import IN_REQUESTS, WAITED_FOR
 from parts import largest_first
 from text import printable
 
-BAR = 24    # characters of a whole
+BAR = 24    # characters of a full bar
 
 
 def _table(many, of, heading, width):
@@ -24,7 +24,7 @@ def _table(many, of, heading, width):
 
 
 def _parts(row, series, of):
-    """A line with a bar for each part that there is; of: the unit of the parts"""
+    """A line with a bar for each part. of: the unit of the parts"""
     known = [(one, row.values[one.file, one.source] * one.scale) for one in series if (one.file, one.source) in row.values]
     amounts = {one.label: value for one, value in known}
     return [("row", f"{part.label:<12} {part.percent():>5}  {of.write(amounts[part.label]):>9}  "
@@ -32,14 +32,14 @@ def _parts(row, series, of):
 
 
 def _section(title, lines, otherwise=""):
-    """Nothing, without lines and something to say instead."""
+    """A titled section; empty if there are neither lines nor `otherwise`."""
     if not lines and not otherwise:
         return []
     return [("row", ""), ("title", title), *(lines or [("note", otherwise)])]
 
 
 def lines(row, rows, width):
-    """(kind, text) of each line. rows: all, with those of its processes"""
+    """(kind, text) of each line. rows: all rows, including those of its processes"""
     figures = [(column, column.of(row.values)) for column in DETAILS]
     said = [f"{column.brief} {column.unit.write(figure)}" for column, figure in figures if not math.isnan(figure)]
     found = [("title", printable(f"{row.host}/{row.title}")), ("row", "  ".join(said))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What ebpf-check finds: whether something is there, and what to do where it is not."""
+"""A finding of ebpf-check: whether something is present, and the remedy if it is not."""
 
 import dataclasses
 
@@ -8,12 +8,12 @@ FINE, NOTE, MISSING = "fine", "note", "missing"
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """NOTE: works without it, but less; MISSING: what is configured does not work."""
+    """NOTE: the plugin works without it, but does less; MISSING: what is configured does not work."""
     name: str
     state: str
     text: str
     remedy: str = ""
-    group: str = ""     # on the page, those that are fine share its line
+    group: str = ""     # good findings of one group share a line of the page
 
     def json(self):
         return {"name": self.name, "state": self.state, "text": self.text, "remedy": self.remedy or None}
@@ -32,5 +32,5 @@ def missing(name, text, remedy):
 
 
 def judge(good, name, text, otherwise, remedy, kind=note):
-    """text if it is good, else otherwise, with the remedy."""
+    """A finding with `text` if it is good, else with `otherwise` and the remedy."""
     return fine(name, text) if good else kind(name, otherwise, remedy)
