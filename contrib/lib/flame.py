@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Flame graphs: a bar for each frame of the stacks that were sampled, as wide as the time that was spent in it; below it
-what it called. Whoever has no script sees all of it and can do nothing with it; see flame.js.
+"""Flame graphs: a bar for each frame of the sampled stacks, as wide as the time in it; below it the frames that it called.
+Without JavaScript the graph is complete but static; see flame.js.
 """
 
 import dataclasses
@@ -11,12 +11,12 @@ from text import escape
 from unit import BYTES, NBSP, SECONDS, Unit
 
 ROW = 18            # px
-LEAST = 0.001       # of all: what is less has no bar
+LEAST = 0.001       # the share of all samples below which a frame has no bar
 DEPTH = 128         # rows
-PARTS = 1_000_000   # that a bar's place is told in
+PARTS = 1_000_000   # the units of a bar's position and width
 FIGURE = '<figure class="flame">'
-KERNEL = "_[k]"     # behind the name of a frame of the kernel's
-EVEN = 0.002        # of all: a difference that is none
+KERNEL = "_[k]"     # the suffix of a kernel frame's name
+EVEN = 0.002        # the share of all samples below which a difference is ignored
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +24,7 @@ class View:
     title: str
     unit: Unit
     scale: float = 1
-    state: bool = False     # what is there now, not a sum over time
+    state: bool = False     # a state at one time, not a sum over time
 
 
 SAMPLES = View("", Unit("samples"))
@@ -49,8 +49,8 @@ def percent(part, whole):
 
 
 def _color(stack, root):
-    """The kernel's are blue, others red to yellow, each name always the same. Against another time: red what is more,
-    blue what is less, the stronger the more."""
+    """Kernel frames are blue, others red to yellow, and a name always has the same colour. In a comparison, frames with
+    more samples are red and those with fewer blue; a larger difference has a stronger colour."""
     if root.before:
         change = stack.samples / root.samples - stack.before / root.before
         if abs(change) < EVEN:
@@ -76,7 +76,7 @@ def _bar(stack, root, depth, begin, view):
 
 
 def bars(root):
-    """(how deep, where it begins in samples, the frame) of each that has a bar; those of a caller in the order of names."""
+    """(depth, start in samples, frame) of each frame with a bar; the frames of one caller are sorted by name."""
     rows = [(0, 0, root)]
     while rows:
         depth, begin, stack = rows.pop()
@@ -90,7 +90,7 @@ def bars(root):
 
 
 def html(root, title, soft, view=SAMPLES):
-    """A figure; "" where no sample is. soft: said beside the title"""
+    """The graph as HTML; "" without samples. soft: text beside the title"""
     if not root.samples:
         return ""
     drawn = list(bars(root))
@@ -116,11 +116,11 @@ def of_view(view, hours, start, end, before):
 
 
 def of_span(views, start, end, before=None):
-    """The section of a service's page, by the files of its views. before: the end of the time to compare with"""
+    """The section of a service's page, from the files of its views. before: the end of the time to compare with"""
     figures = "".join(of_view(view, views[view], start, end, before) for view in sorted(views, key=place_of))
     return f"<h2>Stacks</h2>\n{figures}" if figures else ""
 
 
 def place_of(view):
-    """Those that have a title first."""
+    """The sort key of a view: views with a title come first."""
     return list(VIEWS).index(view) if view in VIEWS else len(VIEWS), view

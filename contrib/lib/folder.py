@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Directories that files are written to, which others may be able to write to as well: a web server's, one below /tmp.
+"""Writes files to directories that others may be able to write to as well, as that of a web server or one below /tmp.
 
-All is done by handles of directories. The only links that are followed are root's and one's own, on the way to the
-directory; a file is rewritten under a random name, and takes the place of what had its name. So whoever else can write
-there gets what is drawn, and decides about no file elsewhere.
+Each access is by the descriptor of a directory. Links are followed only on the way to the directory, and only those of
+root and of this user. A file is written under a random name and then renamed, which replaces a link of that name. So
+another writer of the directory cannot redirect a write to a file elsewhere.
 """
 
 import contextlib
@@ -12,14 +12,14 @@ import os
 import secrets
 import stat
 
-LINKS = 40  # on one way, as for the kernel
+LINKS = 40  # links in one path, the kernel's own limit
 PASS = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 READ = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def _read_link(name, directory):
-    """Where a link leads that is root's or one's own."""
+    """The target of a link that is owned by root or by this user."""
     link = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
     try:
         found = os.fstat(link)
@@ -34,7 +34,7 @@ def _read_link(name, directory):
 
 
 def _enter(name, directory, flags):
-    """A directory below another; it is made if it is missing."""
+    """Opens a subdirectory and makes it if it is missing."""
     try:
         return os.open(name, flags, dir_fd=directory)
     except FileNotFoundError:
@@ -45,7 +45,7 @@ def _enter(name, directory, flags):
 
 class Folder:
     def __init__(self, handle, path):
-        """path: for messages alone"""
+        """path: used in messages only"""
         self.handle, self.path = handle, path
 
     def close(self):
@@ -61,14 +61,14 @@ class Folder:
         return type(error)(error.errno, error.strerror, os.path.join(self.path, name))
 
     def folder(self, name):
-        """The one below it of this name, which is no link."""
+        """The subdirectory of this name, which must not be a link."""
         try:
             return Folder(_enter(name, self.handle, READ), os.path.join(self.path, name))
         except OSError as error:
             raise self._named(error, name) from None
 
     def write(self, name, text):
-        """Text, or bytes as they are. Who reads meanwhile has the whole file, the old or the new one."""
+        """Writes text or bytes. A concurrent reader gets either the whole old file or the whole new one."""
         new = f".{secrets.token_hex(8)}.new"
         try:
             handle = os.open(new, NEW, 0o666, dir_fd=self.handle)
@@ -83,7 +83,7 @@ class Folder:
             raise self._named(error, name) from None
 
     def begin_of(self, name, length):
-        """The first bytes of a file; none of what is no regular one."""
+        """The first bytes of a file; b"" if it is not a regular one."""
         try:
             handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.handle)
         except OSError:
@@ -99,7 +99,7 @@ class Folder:
 
 
 def open_folder(path):
-    """Makes what is missing of the path."""
+    """Opens a directory and makes what is missing of its path."""
     todo, links = path.split("/")[::-1], 0
     at = os.open("/" if path.startswith("/") else ".", PASS)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The services of a host: which there are, and all of them together."""
+"""The services of a host, and overviews of all of them."""
 
 import dataclasses
 import os
@@ -11,7 +11,7 @@ from service import Service
 
 
 def find(tree, hosts, names):
-    """The services by host; no hosts, or no names: all."""
+    """The services by host. Without hosts or names: all."""
     found = {}
     for host in sorted(os.listdir(tree) if os.path.isdir(tree) else ()):
         directory = os.path.join(tree, host)
@@ -25,7 +25,7 @@ def find(tree, hosts, names):
 
 
 def order(services, weights):
-    """By use of CPU; a process after its service; what is no service last, the plugin itself too. weights: by service and
+    """Sorts by use of CPU. A process follows its service; devices and the plugin itself are last. weights: by service and
     graph."""
     cpu = next(graph for graph in OVERVIEW if graph.title.startswith("CPU"))
     used = {service.name: weights[service, cpu] for service in services}
@@ -34,7 +34,8 @@ def order(services, weights):
 
 
 def pick_colors(services, weights):
-    """Name -> colour, the same in every overview: of who has most of something, then second most; slack is no use."""
+    """Name -> colour, the same in all overviews: first for the largest service of each graph, then for the second ones.
+    Slack does not count, as it is not a use of anything."""
     named = [service for service in services if not (service.is_process or service.is_place)]
     ranks = [sorted((s for s in named if weights[s, graph] > 0), key=lambda s: -weights[s, graph])
              for graph in OVERVIEW if not graph.top]
@@ -44,8 +45,8 @@ def pick_colors(services, weights):
 
 
 def overview(services, graph, span, colors):
-    """(curves, services that have none of them): in a stack who has a colour, and the sum of all others; else those that
-    are worst of this graph, in the order of the services."""
+    """(curves, services without a curve). A stack has the services with a colour and the sum of all others; another graph
+    has its worst services, in the order of the services."""
     services = [service for service in services if not service.is_place]
     if not graph.is_stacked():
         return ranked([service for service in services if not service.is_process], graph, span, colors)
@@ -57,7 +58,7 @@ def overview(services, graph, span, colors):
 
 def ranked(services, graph, span, colors):
     curves = {service: curve for service in services if (curve := service.sum(graph, span, "", True))}
-    # Of what has a top, such as slack, the least is the worst.
+    # Where the axis has a top, as for slack, the lowest service is the worst.
     worst = sorted(curves, key=lambda service: curves[service].average() * (1 if graph.top else -1))
     shown = worst[:len(PALETTE)]
     free = iter(MORE_COLORS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the running kernel offers to BPF programs, and its rates of what the busiest hooks see. Everything is read
-below `proc` and `sys`, so that tests can say what is there."""
+"""What the running kernel offers to BPF programs, and the rates of its busiest hooks. Everything is read below `proc` and
+`sys`, so that tests can provide it."""
 
 import os
 import re
@@ -8,13 +8,13 @@ import re
 from finding import judge, missing, note
 
 OLDEST = 5, 15
-BTF = b"\x9f\xeb", b"\xeb\x9f"     # begin of a file, in either order of bytes
+BTF = b"\x9f\xeb", b"\xeb\x9f"     # the magic number of a file, in either byte order
 INITIAL_NAMESPACE = "pid:[4026531836]"   # PROC_PID_INIT_INO of the kernel
 RATES = {"ctxt": "context switches", "intr": "interrupts", "processes": "forks"}
 
 
 def read(*path):
-    """The text of a small file; None: it cannot be read."""
+    """The text of a small file; None if it cannot be read."""
     try:
         with open(os.path.join(*path), encoding="utf-8", errors="replace") as file:
             return file.read(65536).strip()
@@ -52,7 +52,7 @@ class Kernel:
         return judge(good, "BTF", f"{path}, {size >> 10} KiB", f"{path} is not BTF", "boot a kernel with BTF", missing)
 
     def lockdown(self):
-        """The mode in use stands in brackets."""
+        """The mode in brackets, which is the active one."""
         text = read(self.sys, "kernel/security/lockdown")
         if text is None:
             return note("lockdown", "unknown: /sys/kernel/security/lockdown cannot be read",
@@ -88,7 +88,7 @@ class Kernel:
                      "off: programs are interpreted, at several times the cost", "sysctl net.core.bpf_jit_enable=1")
 
     def host(self):
-        """A service is seen with all of its processes from the host alone."""
+        """Whether this is the initial PID namespace: only there all processes of a service are visible."""
         try:
             inside = os.readlink(os.path.join(self.proc, "self/ns/pid")) != INITIAL_NAMESPACE
         except OSError:
@@ -109,11 +109,11 @@ class Kernel:
                 self.symbols(privileges), self.compiler(), self.cgroups(), self.host()]
 
     def counts(self):
-        """Since the machine started, of each of RATES."""
+        """The count of each of RATES since the machine started."""
         found = re.findall(r"^(\w+) ([0-9]{1,20})", read(self.proc, "stat") or "", re.M)
         return {RATES[word]: int(count) for word, count in found if word in RATES}
 
 
 def rates(before, now, seconds):
-    """Per second, of counts()."""
+    """The rates per second between two results of counts()."""
     return {what: (now[what] - before[what]) / seconds for what in before if what in now and seconds > 0}

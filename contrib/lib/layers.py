@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the triage of a machine looks at, layer by layer, and the series that say who has most of it. This is the one
-place that names them."""
+"""The layers of a machine that the triage inspects, with the series that show who uses most of each. Only this file names
+them."""
 
 import dataclasses
 import functools
@@ -16,33 +16,34 @@ from parts import PartUnit
 
 @dataclasses.dataclass(frozen=True)
 class Rank:
-    """By what subjects are sorted, who has most first. Of that one it says something, with its {name}, {amount} and
-    {share}, and {COLUMN}, a figure of the table, or {all_COLUMN}, the sum of all; [...] is left out where it is unknown."""
+    """The column by which subjects are sorted, largest first, and a text about the first. In the text, {name}, {amount} and
+    {share} are the subject's, {COLUMN} is a figure of the table, {all_COLUMN} the sum of all subjects. [...] is left out
+    if one of its figures is unknown."""
     column: Column
     says: str
-    nothing: str = ""   # is said if nobody has any
-    title: str = ""     # of the picture
-    columns: tuple = ()     # of the table, too
+    nothing: str = ""   # the text if no subject has any
+    title: str = ""     # of the chart
+    columns: tuple = ()     # further columns of the table
 
 
 @dataclasses.dataclass(frozen=True)
 class Places(Rank):
-    """Of what is no service; columns: all of the table."""
+    """A Rank of devices. columns: all columns of the table."""
     heading: str = "device"
-    instance: str = ""      # of this name alone
-    lines: tuple = ()       # as in a Layer
+    instance: str = ""      # only the device of this name
+    lines: tuple = ()       # like those of a Layer
 
 
 @dataclasses.dataclass(frozen=True)
 class Probe:
-    """What a probe adds that is not there."""
+    """A probe that is off, and what it would add."""
     name: str
     adds: str
-    column: Column      # has values if it is on
-    option: str = ""    # with which alone
+    column: Column      # has values if the probe is on
+    option: str = ""    # that the probe needs for it
 
     def tier(self):
-        """Above 0 if it is on, whether there is anything to count or not: what the plugin says of itself."""
+        """The plugin's own figure: above 0 if the probe is on, whether or not there is anything to count."""
         return Column("tier", "tier", "", "tier", unit.NUMBER, of(f"count-tier_{self.name}"), figure="last")
 
     def is_on(self, subjects):
@@ -58,14 +59,14 @@ class Probe:
 class Layer:
     name: str
     title: str
-    ranks: tuple            # the first that any service has decides
-    columns: tuple          # of the table of services, beside that
+    ranks: tuple            # the first that any service has is used
+    columns: tuple          # further columns of the table of services
     probes: tuple
-    also: tuple = ()        # Ranks, of what is said besides
+    also: tuple = ()        # Ranks for additional texts
     places: tuple = ()
-    lines: tuple = ()       # (title, column): pictures with a line for each service that has a colour
-    parts: tuple = ()       # (instance, label): what is no service, but has a part in the sum,
-    labelled: tuple = ()    # of these columns, by series TYPE-INSTANCE-LABEL
+    lines: tuple = ()       # (title, column): charts with a line for each service with a colour
+    parts: tuple = ()       # (instance, label): subjects that are no services but have a part in the sum,
+    labelled: tuple = ()    # in these columns, by series TYPE-INSTANCE-LABEL
 
 
 def of(*files, source="value", **options):
@@ -205,8 +206,8 @@ NETWORK = Layer(
 
 # --- system calls -------------------------------------------------------------------------------
 
-# In which threads wait for something to do, for a time, or for others, more than for anything else: to be there is nobody's
-# fault. What reads wait for is the disks' layer.
+# System calls in which threads wait for work, for a time or for others. They are no sign of a problem. Waits in reads are in
+# the layer of disks.
 IDLE = frozenset((
     "accept", "accept4", "clock_nanosleep", "epoll_pwait", "epoll_pwait2", "epoll_wait", "fcntl", "flock", "futex",
     "futex_wait", "futex_waitv", "io_getevents", "io_pgetevents", "io_uring_enter", "mq_timedreceive", "msgrcv",
@@ -240,17 +241,17 @@ CALLS = Layer(
             Probe("request", "requests, and what most of their time goes to",
                   Column("requests", "", "", "", unit.RATE, of("total_requests")))))
 
-# As in an incident's first minute: process storms, run queue, disk latency, retransmits, slow system calls.
+# In the order of an incident's first minute: process storms, run queue, disk latency, retransmits, slow system calls.
 LAYERS = (LIFE, RUN_QUEUE, DISK, NETWORK, CALLS)
 
-# What services have, and nothing else; and devices. The machine is a probe's instance.
+# Series that only services have; and those of devices. The machine itself is the instance of a probe.
 OF_SERVICES = frozenset(("ps_count", "ps_cputime", "ps_rss", "total_requests"))
 OF_DEVICES = frozenset(("disk_io_time", "pending_operations"))
 PROBES = frozenset(probe.name for layer in LAYERS for probe in layer.probes)
 
 
 def is_place(instance, files):
-    """Is this plugin instance, with series of these names, something else than a service?"""
+    """Whether this plugin instance, with series of these names, is something other than a service."""
     if instance == PLUGIN:
         return True
     return OF_SERVICES.isdisjoint(files) and (instance in PROBES or not OF_DEVICES.isdisjoint(files))
@@ -258,7 +259,7 @@ def is_place(instance, files):
 
 @functools.cache
 def labelled(column, label):
-    """The column of the series with a label behind the type instance."""
+    """The column of the same series with this label after the type instance."""
     files = [re.fullmatch(r"(.*?)(-average|-percentile-.*)?", series.file).groups("") for series in column.series]
     return dataclasses.replace(column, series=tuple(
         dataclasses.replace(series, file=f"{stem}-{label}{statistic}")

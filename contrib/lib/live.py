@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What collectd has of the services now."""
+"""The current values of services, from collectd."""
 
 import functools
 import itertools
@@ -13,13 +13,13 @@ from columns import COLUMNS, SHOWN, UPSTREAM_COLUMNS
 from text import printable
 from unit import NBSP
 
-# What the columns are made of; nothing else is asked for or kept.
+# The series that the columns need; no others are requested or stored.
 WANTED = {series.file for column in SHOWN for series in column.series}
 WANTED |= {series.file for series in layers.SERIES}
 PATTERNS = sorted(file for file in WANTED if "*" in file)
 
 
-# What the line about a machine has: a column, what stands before its sum, and behind it.
+# The line about a machine: a column, and the texts before and after its sum.
 SUMMED = tuple((column, before, after) for name, before, after in (
     ("requests", "", NBSP + "requests/s"), ("cpu", "CPU ", NBSP + "%"), ("waiting", "waiting for a CPU ", ""),
     ("memory", "memory ", ""), ("disk", "disk ", ""), ("processes", "", NBSP + "processes"))
@@ -28,7 +28,7 @@ NO_SERVICES = "the ebpf plugin has no values of services yet; its next reading b
 
 
 class Trouble(Exception):
-    """Nothing can be shown. The text says why, and what to do; may_pass: perhaps nothing but wait."""
+    """Nothing can be shown. The text says why, and the remedy. may_pass: waiting may be enough."""
 
     def __init__(self, text, may_pass=False):
         super().__init__(text)
@@ -41,7 +41,7 @@ def is_wanted(file):
 
 
 class Row:
-    """A service, or a device, with its figures."""
+    """A service or a device with its figures."""
 
     def __init__(self, host, service, parent, values):
         """parent: the service of a process, or the service itself; values: by file and data source"""
@@ -59,7 +59,7 @@ class Row:
     amount = figure
 
     def upstreams(self):
-        """Of each a row of its own."""
+        """A row for each upstream."""
         found = {}
         for column in UPSTREAM_COLUMNS:
             for series in column.series:
@@ -77,10 +77,10 @@ class Row:
 
 
 class Upstream:
-    """What a service asks of another one."""
+    """An upstream: a server to which a service sends requests."""
 
     def __init__(self, row, label, values):
-        """values: by the series' files, as they are with a `*` in place of the upstream"""
+        """values: by file, whose name has a `*` in place of the upstream"""
         self.row, self.host, self.name, self.label = row, row.host, row.name, label
         self.title = f"{row.title} → {label}"
         self.figures = [column.of(values) for column in UPSTREAM_COLUMNS]
@@ -102,7 +102,7 @@ def rows(services):
 
 
 def of_services(many):
-    """Those that the table of services has."""
+    """The rows of the table of services."""
     files = {series.file for column in COLUMNS for series in column.series}
     return [row for row in many if not row.is_place and any(file in files for file, _ in row.values)]
 
@@ -112,7 +112,7 @@ def upstreams(many):
 
 
 def findings(many):
-    """Of each host. What a process has is in what its service has."""
+    """The findings of each host. Processes are left out, as their service includes them."""
     hosts = {}
     for row in many:
         if row.name == row.parent:
@@ -121,7 +121,7 @@ def findings(many):
 
 
 def triage_lines(found, most, width):
-    """(kind, text) of each; found: by host; most: services of a layer"""
+    """(kind, text) of each line. found: findings by host; most: services of a layer"""
     said = []
     for host, layers_of_host in found.items():
         said += [("heading", printable(host))] if len(found) > 1 else []
@@ -130,7 +130,7 @@ def triage_lines(found, most, width):
 
 
 def summary(many):
-    """A line about the machine, or all of them: sums of what the services have."""
+    """A line about one or all machines: sums over the services."""
     of_hosts = [row for row in many if row.name == row.parent and not row.is_place]
     hosts = sorted({row.host for row in many})
     said = [printable(hosts[0]) if len(hosts) == 1 else f"{len(hosts)} hosts"]
@@ -141,21 +141,21 @@ def summary(many):
 
 
 def common_domain(hosts):
-    """What all of several hosts end with, from a dot on."""
+    """The domain that all hosts share; "" for a single host."""
     ends = zip(*(host.split(".")[:0:-1] for host in hosts))
     same = [labels[0] for labels in itertools.takewhile(lambda labels: len(set(labels)) == 1, ends)]
     return "".join("." + label for label in reversed(same)) if len(hosts) > 1 else ""
 
 
 def lines(many):
-    """(title, figures) of each, with the host where there are several."""
+    """(title, figures) of each row; the title has the host if there are several."""
     hosts = {row.host for row in many}
     domain = common_domain(hosts)
     return [((row.host.removesuffix(domain) + "/" if len(hosts) > 1 else "") + row.title, row.figures) for row in many]
 
 
 def sort(many, column, backwards=False, of=COLUMNS):
-    """By a column, or with None by name; what is unknown comes last in either direction."""
+    """Sorts by a column or, with None, by name. Unknown values come last in either direction."""
     def key(row):
         figure = row.figures[of.index(column)]
         return math.isnan(figure), figure if backwards else -figure, row.host, row.title

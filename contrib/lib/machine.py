@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The sheet of a machine: its triage, layer by layer, with pictures. What it says is in triage.py."""
+"""The page of a machine: its triage, layer by layer, with charts. The texts come from triage.py."""
 
 import functools
 import math
@@ -15,14 +15,14 @@ from text import escape
 from unit import SECONDS
 
 MOST = 10           # rows of a table
-UP = "../"          # from these
+UP = "../"          # from these pages
 
 
 class Over:
-    """A subject, and what it had in a span of time."""
+    """A subject with its values in a span of time."""
 
     def __init__(self, service, span, covered):
-        """covered: the part of the span in which anything is known"""
+        """covered: the part of the span for which there are any values"""
         self.service, self.span, self.covered = service, span, covered
         self.host = service.host
         self.name, self.title, self.is_place = service.name, service.title, service.is_place
@@ -36,26 +36,26 @@ class Over:
         return column.over(self.curves(column))
 
     def amount(self, column):
-        """Where nothing is known of it, it had none."""
+        """Unknown values count as 0."""
         whole = column.total(self.curves(column))
         return whole.weight() / self.covered if whole else math.nan
 
 
 def covered(services, span):
-    """The part of a span in which any of them has a value."""
+    """The part of a span in which any service has a value."""
     first = [next(iter(service.read_spans[span][1].values()))[0] for service in services]
     return max(len(known(values)) / len(values) for values in first)
 
 
 def subjects(services, span):
-    """Without processes: what they have is in what their services have."""
+    """The subjects without processes, which are included in their services."""
     present = [service for service in services if service.is_in(span) and not service.is_process]
     part = covered(present, span) if present else 0
     return [Over(service, span, part) for service in present]
 
 
 def findings(services, spans):
-    """By span; those without a value are left out."""
+    """The findings by span; spans without values are left out."""
     return {span: triage.look(found) for span in spans if (found := subjects(services, span))}
 
 
@@ -70,7 +70,7 @@ def link_to(subject, up):
 
 
 def sentence(finding, up):
-    """With a link to who it is about."""
+    """The sentence of a finding, with a link to its subject."""
     return finding.sentence(lambda word, subject: link_to(subject, up) if subject else escape(word))
 
 
@@ -79,7 +79,7 @@ def anchor(finding, span):
 
 
 def summary(host, span, found, up=""):
-    """A line of each layer, with a link to what there is of it; up: from the sheet, to all pages"""
+    """A line for each layer, with a link to its section. up: the path from the page of a machine to that of all"""
     to = "" if up else escape(address(host))
     lines = "".join(f'<dt><a href="{to}#{anchor(finding, span)}">{finding.layer.title}</a></dt>'
                     f"<dd>{sentence(finding, up)}</dd>\n" for finding in found)
@@ -92,14 +92,14 @@ def table(of):
 
 
 def chart(title, unit, curves, span, subjects_shown=()):
-    """Times on an axis of powers of ten."""
+    """A chart; times have a logarithmic axis."""
     addresses = {subject.title: page.link(subject.whole.service, UP) for subject in subjects_shown}
     return Chart(Graph(title, unit, (), log=unit is SECONDS and all(curve.draw == "line" for curve in curves)), curves, span,
                  lambda curve: addresses.get(curve.label, ""))
 
 
 def stacked(rank, services, span, colors):
-    """The parts of all services, who has most first; those without a colour are one."""
+    """A stack of all services, largest first; those without a colour are summed."""
     curves = [(service, rank.column.total(service.curves(rank.column), service.title, "stack",
                                           colors.get(service.name, GREY)))
               for service, amount in triage.by_amount(services, rank.column) if amount > 0]
@@ -110,14 +110,14 @@ def stacked(rank, services, span, colors):
 
 
 def lined(title, column, subjects_shown, span, colors):
-    """A line for each that has a colour."""
+    """A chart with a line for each subject that has a colour."""
     curves = [column.total(subject.curves(column), subject.title, "line", colors[subject.name])
               for subject in subjects_shown if subject.name in colors]
     return chart(title, column.unit, [curve for curve in curves if curve], span, subjects_shown)
 
 
 def of_machine(places, subject, span):
-    """All that has the unit of its first column in one picture."""
+    """A chart of all columns that have the unit of the first."""
     columns = [column for column in places.columns if column.unit == places.column.unit]
     curves = [column.total(subject.curves(column), column.heading, "line", color)
               for column, color in zip(columns, PALETTE)]
@@ -147,7 +147,7 @@ def section(finding, span, colors):
 
 
 def pick_colors(found):
-    """Name -> colour: those that have most of something in any span, then those that are second."""
+    """Name -> colour: first for the largest of each table in any span, then for the second ones."""
     tables = [of.rows for many in found.values() for finding in many for of in finding.tables[:1] if finding.rank]
     names = dict.fromkeys(rows[place][0].name for place in range(len(PALETTE)) for rows in tables if place < len(rows))
     return dict(zip(names, PALETTE))

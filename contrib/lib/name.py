@@ -4,24 +4,24 @@
 import re
 
 PREFIX = "ebpf-"
-PLUGIN = "self"     # what the plugin says of itself
+PLUGIN = "self"     # the plugin's own figures
 PROCESS = re.compile(r"-(\d+)-\d+$")
 
 
 def of_directory(text):
-    """The service of PLUGIN-INSTANCE; None if it is another plugin's."""
+    """The service of PLUGIN-INSTANCE; None for another plugin."""
     return text[len(PREFIX):] if text.startswith(PREFIX) else None
 
 
 def parent(name, known):
-    """SERVICE of a process's SERVICE-PID-STARTTICKS: what is counted here is counted there. Of others the name itself,
-    as of a service app-1-2 where there is no app. known: the names of the host."""
+    """SERVICE for a process, which is named SERVICE-PID-STARTTICKS and counts for that service, too. Otherwise the name
+    itself, as for a service app-1-2 without a service app. known: the names of the host."""
     service = PROCESS.sub("", name)
     return service if service in known else name
 
 
 def brief(name, service):
-    """As in a system's log. service: its parent"""
+    """The short name of a process, as in the system log. service: its parent"""
     return PROCESS.sub(r"[\1]", name) if name != service else name
 
 
@@ -32,7 +32,7 @@ def title(name, service):
 
 
 def varying(pattern, file):
-    """What stands for the `*` of a pattern, if it has one, in the name of a file; None if it is another file."""
+    """The part of a file's name that the `*` of a glob stands for; None if the glob does not match."""
     if "*" not in pattern:
         return "" if file == pattern else None
     before, _, after = pattern.partition("*")
