@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""collectd's network plugin as a source: its packets, received by UDP. Rates are made here.
+"""collectd's network plugin as a source: receives its UDP packets and computes rates.
 
 The format is that of https://collectd.org/wiki/index.php/Binary_protocol, without signature and encryption.
 """
@@ -15,39 +15,39 @@ import live
 from live import Trouble
 
 PORT = 25826
-# Parts of a packet.
+# Types of the parts of a packet.
 HOST, TIME, PLUGIN, PLUGIN_INSTANCE, TYPE, TYPE_INSTANCE, VALUES, INTERVAL, TIME_HR, INTERVAL_HR = range(10)
 SIGNATURE, ENCRYPTION = 0x200, 0x210
 TEXTS = (HOST, PLUGIN, PLUGIN_INSTANCE, TYPE, TYPE_INSTANCE)
 NUMBERS = {TIME: 1, INTERVAL: 1, TIME_HR: 2 ** -30, INTERVAL_HR: 2 ** -30}
-# Kinds of values, and how they are packed.
+# Types of values and their encodings.
 COUNTER, GAUGE, DERIVE, ABSOLUTE = range(4)
 PACKED = {COUNTER: ">Q", GAUGE: "<d", DERIVE: ">q", ABSOLUTE: ">Q"}
-# Data sources by types.db, of the types with several that the columns need.
+# The data sources in types.db, for the types with several that the columns need.
 SOURCES = {"ps_cputime": ("user", "syst"), "io_octets": ("rx", "tx"), "if_octets": ("rx", "tx"),
            "disk_octets": ("read", "write"), "disk_ops": ("read", "write"), "disk_io_time": ("io_time", "weighted_io_time"),
            "ps_count": ("processes", "threads")}
-MISSED = 3          # intervals, after which a value is no longer one of now
-TOGETHER = 1        # seconds within which the packets of one reading come
-# Anybody may send packets. Of what they say there is a bound.
-NAME = 127          # bytes, of collectd's own names
+MISSED = 3          # intervals after which a value is no longer current
+TOGETHER = 1        # seconds within which all packets of a reading arrive
+# Anybody may send packets, so what is stored of them is bounded.
+NAME = 127          # bytes, collectd's own limit of a name
 INTERVALS = 1e-3, 86400
 SERVICES = 20000    # of all hosts
 KEPT = 1000000      # values of all services
-AT_ONCE = 0.2       # seconds of receiving, however much there is
+AT_ONCE = 0.2       # seconds of receiving at a time, at most
 
 
 class Malformed(Exception):
-    """This is no packet of collectd's."""
+    """The packet is malformed."""
 
 
 class Closed(Exception):
-    """It is signed or encrypted."""
+    """The packet is signed or encrypted."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Reading:
-    """What one part with values says, of all that was said before it."""
+    """A part with values, with the host, plugin and times of the parts before it."""
     host: str
     plugin: str
     plugin_instance: str
@@ -84,7 +84,7 @@ def _values(body):
 
 
 def readings(packet):
-    """What a packet says."""
+    """The readings in a packet."""
     said = {TIME: 0.0, INTERVAL: 0.0, **dict.fromkeys(TEXTS, "")}
     for kind, body in parts(packet):
         if kind in (SIGNATURE, ENCRYPTION):
@@ -103,7 +103,7 @@ def readings(packet):
 
 
 def rate(before, now):
-    """Of a counter, from (time, count) to (time, count)."""
+    """The rate of a counter between two (time, count)."""
     grown, passed = now[1] - before[1], now[0] - before[0]
     return grown / passed if passed > 0 and grown >= 0 else math.nan
 
@@ -114,11 +114,11 @@ class Cache:
     def __init__(self):
         self.counts = {}    # (host, service, file, data source) -> (time, count)
         self.kept = {}      # (host, service) -> {(file, data source): (until, value)}
-        self.first_rate = math.inf  # when it was made
-        self.single = set()         # counters that have come once
+        self.first_rate = math.inf  # the time of the first rate
+        self.single = set()         # counters with one value so far
         self.interval = 0
-        self.size = 0               # values that are kept
-        self.full = False           # some have been left out
+        self.size = 0               # number of stored values
+        self.full = False           # values were left out for lack of room
 
     def take(self, reading, now):
         if reading.plugin != "ebpf" or not reading.plugin_instance or not live.is_wanted(reading.file):
@@ -189,7 +189,7 @@ class Network:
         if group.is_multicast:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         elif family == socket.AF_INET6:
-            # "::" is for IPv4, too.
+            # "::" accepts IPv4, too.
             self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         self.socket.bind(address)
         if group.is_multicast and family == socket.AF_INET:
@@ -208,8 +208,8 @@ class Network:
         return True
 
     def settled(self):
-        """Counters have rates from the second reading on. collectd sends what fills a packet: the end of a reading
-        comes with the next, and that of a service which has ended never."""
+        """Whether all rates are there: counters have them from the second reading. collectd sends full packets, so that the
+        last part of a reading comes with the next reading, and that of a service that has ended never comes."""
         passed = time.monotonic() - self.cache.first_rate
         return passed > TOGETHER and (not self.cache.single or passed > 1.5 * self.cache.interval)
 
@@ -217,7 +217,7 @@ class Network:
         self.socket.close()
 
     def receive(self):
-        """What has come. To be called often: the kernel keeps no more than a few hundred kilobytes."""
+        """Receives what has arrived. Must be called often: the kernel buffers only a few hundred kilobytes."""
         enough = time.monotonic() + AT_ONCE
         while time.monotonic() < enough:
             try:
@@ -227,7 +227,7 @@ class Network:
             self.take(packet)
 
     def take(self, packet):
-        """All of it or nothing."""
+        """Stores a packet entirely or, if it is malformed, not at all."""
         self.packets += 1
         try:
             for reading in list(readings(packet)):

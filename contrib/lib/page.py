@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pages: one of all services, and one for each. Each is a file by itself, which needs no other."""
+"""The pages: one of all services, and one for each service and machine. Each is a self-contained file."""
 
 import json
 import math
@@ -19,9 +19,9 @@ from text import escape
 HERE = os.path.dirname(os.path.realpath(__file__))
 MARK = '<meta name="generator" content="ebpf-graph">'
 OTHERS = "Other metrics"
-SHEETS = "services"     # the directory of the pages of each
-MACHINES = "hosts"      # and of those of machines
-PICTURED = 3            # services of a host whose requests' time the page of all shows
+SHEETS = "services"     # the directory of the pages of services
+MACHINES = "hosts"      # the directory of the pages of machines
+PICTURED = 3            # services of a host whose request times the page of all services shows
 
 
 def sheet_name(service):
@@ -33,7 +33,7 @@ def machine_name(host):
 
 
 def address(service):
-    """Of its page, from the page of all."""
+    """The address of a service's page, from the page of all services."""
     return "/".join((SHEETS, service.host, sheet_name(service)))
 
 
@@ -42,7 +42,7 @@ def link(service, up=""):
 
 
 def stamp(moment, span=None):
-    """To the second for what is shown in seconds."""
+    """A time of day, with seconds if the span is shown in seconds."""
     brief = span and span.end - span.start < 3600
     return time.strftime("%F %T" if brief else "%F %H:%M", time.localtime(moment))
 
@@ -50,7 +50,7 @@ def stamp(moment, span=None):
 # --- parts of a page ----------------------------------------------------------------------------
 
 def grid(charts):
-    """Those that have something to show; of those that are all zero, the names."""
+    """The charts that have values, and the names of those that are all zero."""
     zero = ", ".join(chart.graph.title for chart in charts if chart.is_zero())
     shown = [chart.html() for chart in charts if not chart.is_zero()]
     return ((f'<div class="grid">{"".join(shown)}</div>\n' if shown else "")
@@ -71,7 +71,7 @@ def heading_of(column, is_order):
 
 
 def table(heading, of, rows, order):
-    """rows: (name as HTML, figures), in the order of the column of this name; columns without a value are left out"""
+    """rows: (name as HTML, figures), sorted by the column `order`; columns without values are left out"""
     places = filled([figures for _, figures in rows], of)
     if not places:
         return ""
@@ -87,7 +87,7 @@ def link_to(service, up="", title=""):
 
 
 def cell(column, figure):
-    """With the number itself, to sort by."""
+    """A cell, with the plain number for sorting."""
     number = "" if math.isnan(figure) else f' data-value="{figure:.6g}"'
     return f"<td{number}>{escape(column.unit.write(figure))}</td>"
 
@@ -98,7 +98,7 @@ def services_table(services, span):
 
 
 def ended(service, span):
-    """A service that is gone says so."""
+    """A note for a service that has ended, else ""."""
     last = service.read_spans[span][0].step if span in service.read_spans else 0
     gone = span.end - service.updated > max(300, 5 * last)
     return f'<small>ended {stamp(service.updated)}</small>' if gone else ""
@@ -113,7 +113,7 @@ def sheet(service, span):
 
 
 def leading(charts):
-    """The one that leads the page, if there is one. charts: by section"""
+    """The first chart of the page, or None. charts: by section"""
     found = [chart for graph in LEADING for many in charts.values() for chart in many
              if chart.graph is graph and not chart.is_zero()]
     for chart in found[:1]:
@@ -122,7 +122,7 @@ def leading(charts):
 
 
 def request_times(services, span):
-    """Where the time of requests goes, of the services that have most of them."""
+    """The charts of request time of the services with most requests."""
     requests = OVERVIEW[0]
     asked = sorted((service for service in services if not service.is_process and service.picture(REQUEST_TIME, span)),
                    key=lambda service: -service.weight(requests, [span]))
@@ -133,7 +133,7 @@ def request_times(services, span):
 
 
 def host_part(name, services, span, colors, summary):
-    """summary: of its triage, as HTML"""
+    """summary: of the host's triage, as HTML"""
     present = [service for service in services if service.is_in(span) and service.has_picture(span)]
     if not present:
         return ""
@@ -152,7 +152,7 @@ def host_part(name, services, span, colors, summary):
 
 
 def others_of(services):
-    """Links to those that a graph has no room for."""
+    """Links to the services that a graph has no room for."""
     links = ", ".join(map(link_to, services))
     return f'<details class="rest"><summary>{len(services)} more</summary>{links}</details>\n' if services else ""
 
@@ -162,7 +162,7 @@ def anchor(host, span):
 
 
 def contents(hosts, span):
-    """Links to the hosts, if there are several."""
+    """Links to the hosts; "" for a single host."""
     links = "".join(f'<a href="#{anchor(name, span)}">{escape(name)}</a>\n' for name in hosts)
     return f'<p class="hosts">{links}</p>\n' if len(hosts) > 1 else ""
 
@@ -175,7 +175,7 @@ def _read(name):
 
 
 def tabs(spans, parts):
-    """A tab for each span, by radio buttons: they need no script. Open is the first that has something."""
+    """A tab for each span, made of radio buttons, which need no JavaScript. The first with content is open."""
     first = next(place for place, part in enumerate(parts) if part)
     radios = "".join(f'<input type="radio" name="span" id="{span.name}"{" checked" if place == first else ""}>'
                      for place, span in enumerate(spans))
@@ -189,7 +189,7 @@ def tabs(spans, parts):
 
 
 def time_of(span):
-    """What chart.js needs to tell the time as here."""
+    """The data that chart.js needs for this machine's local time."""
     return {"start": span.start, "end": span.end, "offset": time.localtime(span.end).tm_gmtoff, "steps": axis.APART}
 
 
@@ -200,7 +200,7 @@ def span_part(span, part):
 
 
 def document(title, head, spans, parts):
-    """parts: what there is to show, by span"""
+    """parts: HTML by span"""
     scripts = ["page.js", "chart.js"] + (["flame.js"] if any(FLAME in part for part in parts) else [])
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{MARK}\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -234,14 +234,14 @@ def write_sheet(output, service, spans, flame):
 
 
 def remove_old(directory, wanted):
-    """Pages of an earlier time with other names."""
+    """Removes the pages of an earlier run that are not wanted now."""
     for name in directory.names():
         if name.endswith(".html") and name not in wanted and MARK.encode() in directory.begin_of(name, 200):
             directory.remove(name)
 
 
 def remove_others(output, services, machines):
-    """Sheets of services that are not among these, and of machines."""
+    """Removes the pages of all other services and machines."""
     wanted = {}
     for service in services:
         wanted.setdefault(service.host, set()).add(sheet_name(service))

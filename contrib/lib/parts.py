@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A whole by its parts: what a picture of them shows, and which is the largest."""
+"""A whole and its parts: the layers of its chart, and the largest part."""
 
 import dataclasses
 import math
@@ -9,7 +9,7 @@ from unit import NBSP, UNKNOWN, Unit
 
 
 class Part(float):
-    """Percent of the whole."""
+    """A part in percent of the whole, with its name."""
 
     def __new__(cls, percent, label):
         part = super().__new__(cls, percent)
@@ -25,7 +25,7 @@ class Part(float):
 
 @dataclasses.dataclass(frozen=True)
 class PartUnit(Unit):
-    """Of a column: the part's name goes with its figure."""
+    """The unit of a column whose figures are written with the part's name."""
 
     def write(self, value):
         return UNKNOWN if math.isnan(value) else str(value)
@@ -35,7 +35,7 @@ class PartUnit(Unit):
 
 @dataclasses.dataclass(frozen=True)
 class ShareUnit(Unit):
-    """Of a column, too."""
+    """The unit of a column of shares."""
 
     def write(self, value):
         return UNKNOWN if math.isnan(value) else Part(value, "").percent()
@@ -44,7 +44,7 @@ class ShareUnit(Unit):
 
 
 def largest_first(values):
-    """values: (series or curve, value) of each layer. Nothing without a whole, or where there are caps alone."""
+    """Sorts parts by size. values: (series or curve, value) of each layer. Empty without a whole or if there are only caps."""
     found = [(layer, value) for layer, value in values if not math.isnan(value)]
     whole = sum(value for _, value in found)
     if not whole > 0 or all(layer.draw == "cap" for layer, _ in found):
@@ -53,7 +53,7 @@ def largest_first(values):
 
 
 def in_words(parts):
-    """mostly disk, 83 %"""
+    """Text such as: mostly disk, 83 %"""
     if not parts:
         return ""
     if parts[0] >= 50:
@@ -62,8 +62,8 @@ def in_words(parts):
 
 
 def layers(curves):
-    """What a picture shows of them, from below: those that are not zero; all, if each is. A cap is a layer where others
-    are known, and nothing by itself."""
+    """The layers of a chart, from the bottom: the curves that are not zero, or all if each is. A cap is a layer only where
+    others are known."""
     stack = [curve for curve in curves if curve.draw == "stack"]
     if not stack:
         return []
@@ -73,8 +73,8 @@ def layers(curves):
 
 
 def divided(layers, name, shares, colors):
-    """The layer of this name by who it is for, in proportion to the shares: those that are largest, as many as there are
-    colours, have layers of their own; of the others, and where there are no shares, it stays as it is."""
+    """Divides the layer of this name in proportion to the shares. The largest, as many as there are colours, become layers.
+    What remains of the layer are the other shares, and times without shares."""
     place = next((place for place, layer in enumerate(layers) if layer.label == name), None)
     if place is None or not shares:
         return layers
@@ -87,7 +87,7 @@ def divided(layers, name, shares, colors):
         values = [part * value / total if total > 0 else math.nan for part, value, total in zip(whole.values, values, sums)]
         left = [rest if math.isnan(value) else rest - value for rest, value in zip(left, values)]
         found.append(_layer(whole, f"{name} {label}", color, values))
-    # What is left of a division is not nothing, but next to it.
+    # Rounding leaves a tiny remainder where there is none.
     left = [0 * rest if rest < 1e-9 * part else rest for rest, part in zip(left, whole.values)]
     found.append(_layer(whole, name, whole.color, left))
     return layers[:place] + [layer for layer in found if any(known(layer.values))] + layers[place + 1:]

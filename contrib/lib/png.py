@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs of services as PNG files, which rrdtool draws: for mails and tickets."""
+"""Graphs of services as PNG files for mails and tickets, drawn by rrdtool."""
 
 import re
 import subprocess
@@ -13,7 +13,7 @@ FOLDER = "png"
 SIZE = ("--width=720", "--height=220")
 FORMAT = "%7.2lf%s"
 DASHES = {"dashes": ":dashes=5,4", "dotted": ":dashes=1,3"}
-# Tints of one colour, the lowest percentile first, where pages mix them with their background.
+# Tints of one colour, the lowest percentile first. Pages mix these tints with their background instead.
 RAMP = ("#9CC9E6", "#66AAD6", "#338CC6", "#0072B2", "#00588A", "#003F63", "#002A42")
 
 
@@ -40,14 +40,14 @@ def _drawn(draw, place, color, label, is_first):
 
 
 def drawn(service, graph, span):
-    """(series, file, curve) of each; nothing where the service has nothing but zeros in this time."""
+    """(series, file, curve) of each curve; empty if all are zero in this time."""
     found = [(series, file, curve) for series, file, curve in service.drawn(graph.series, span) if curve.draw != "figures"]
     found += service.drawn(graph.above, span)[:1] if found else []
     return found if any(any(known(curve.values)) for _, _, curve in found) else []
 
 
 def elements(service, found):
-    """What rrdtool is to draw."""
+    """The arguments for rrdtool graph."""
     said, width = [], max(len(curve.label) for _, _, curve in found)
     for place, ((series, file, curve), color) in enumerate(zip(found, _colors([curve for _, _, curve in found]))):
         said.append(rrd.define(f"d{place}", service.path(file), series.source))
@@ -58,7 +58,7 @@ def elements(service, found):
 
 
 def draw(service, graph, span):
-    """The bytes of a PNG; None: there is nothing to show."""
+    """The bytes of a PNG; None if there is nothing to show."""
     found = drawn(service, graph, span)
     if not found:
         return None
@@ -74,7 +74,7 @@ def draw(service, graph, span):
 
 
 def write(output, service, spans):
-    """output: a Folder; how many were drawn."""
+    """output: a Folder. Returns how many were drawn."""
     count = 0
     with output.folder(FOLDER) as top, top.folder(service.host) as host, host.folder(service.name) as directory:
         for span in spans:

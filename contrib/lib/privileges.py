@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Capabilities: those that collectd has, and what the plugin can do with them."""
+"""The capabilities that collectd has, and what the plugin can do with them."""
 
 import os
 import re
@@ -9,13 +9,13 @@ import subprocess
 from finding import fine, judge, missing, note
 from samples import sample
 
-# In the order of their numbers.
+# Sorted by number.
 EVERY = """CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE
 NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN SYS_BOOT
 SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL SETFCAP MAC_OVERRIDE MAC_ADMIN SYSLOG
 WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE""".split()
 NUMBERS = {name: number for number, name in enumerate(EVERY)}
-# What collectd works without.
+# Capabilities that collectd works without.
 OPTIONAL = {
     "SYS_ADMIN": "uprobes, hooks in modules, run time of each program",
     "SYS_PTRACE": "functions in files of containers and of other users' services",
@@ -27,11 +27,11 @@ PATIENCE = 10   # seconds
 
 
 class Unknown(ValueError):
-    """No such capability."""
+    """There is no such capability."""
 
 
 def parse(text):
-    """A mask of names: cap_bpf,cap_perfmon, with or without cap_."""
+    """The mask of comma-separated names, with or without cap_."""
     mask = 0
     for name in text.split(","):
         number = NUMBERS.get(name.strip().upper().removeprefix("CAP_"))
@@ -42,7 +42,7 @@ def parse(text):
 
 
 def of_process(pid):
-    """The mask of those in effect; None: it is gone."""
+    """The mask of a process's effective capabilities; None if it has exited."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
             found = re.search(r"^CapEff:\s*([0-9a-f]{16})$", file.read(65536), re.M)
@@ -52,7 +52,7 @@ def of_process(pid):
 
 
 def of_unit():
-    """The mask that systemd would leave to collectd; None: it runs no such unit."""
+    """The mask that systemd would leave to collectd; None if there is no such unit."""
     if not (os.path.isdir("/run/systemd/system") and shutil.which("systemctl")):
         return None
     try:
@@ -68,7 +68,7 @@ def of_unit():
 
 
 def running():
-    """The process of a collectd that is no child of another one; None: there is none."""
+    """The pid of a collectd whose parent is not collectd; None if there is none."""
     found = {}
     for pid in filter(str.isdecimal, os.listdir("/proc")):
         try:
@@ -86,7 +86,7 @@ class Privileges:
         self.mask, self.whose = mask, whose
 
     def lacking(self):
-        """For setpriv: what a command that root runs has to lose to have no more than these."""
+        """What setpriv has to drop for a command of root's to have only these."""
         own = of_process("self") or 0
         return ",".join(f"-{name.lower()}" for name, number in NUMBERS.items() if (own & ~self.mask) >> number & 1)
 
@@ -105,7 +105,7 @@ class Privileges:
 
 
 def find(chosen):
-    """Of collectd. chosen: a mask, or None"""
+    """The privileges of collectd. chosen: a mask to use instead, or None"""
     pid = running()
     for mask, whose in ((chosen, "those chosen"), (pid and of_process(pid), f"collectd (process {pid})"), (of_unit(), UNIT)):
         if mask is not None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Programs that run on the machine: whether stacks of them can be found (frame pointers) and read (symbols).
+"""Whether stacks of the running programs can be unwound (frame pointers) and named (symbols).
 
-Their files may be anybody's. They are read through /proc/PID/exe, in bounds, by a process of its own with limits, which
-is left behind when a file does not answer.
+The files may be any user's. A helper process with resource limits reads them through /proc/PID/exe, in bounds. If a read
+blocks, this process does not wait for the helper.
 """
 
 import contextlib
@@ -16,30 +16,30 @@ import stat
 import struct
 import time
 
-PATIENCE = 20           # seconds for all of them
+PATIENCE = 20           # seconds for all programs
 MEMORY = 1 << 29        # bytes
-SAMPLE = 400            # functions of a program that are looked at
+SAMPLE = 400            # functions of a program that are inspected
 TABLE_MAX = 1 << 24     # bytes of a table in a file
 SECTIONS_MAX = 4096
 MACHINES = {62: "x86-64", 183: "arm64"}
 SYMTAB, DYNSYM = 2, 11
 GO = b".gopclntab"
-# Programs that bring code of their own into memory.
+# Programs that generate code at run time.
 RUNTIMES = {"java": "JVM", "node": "Node.js", "dotnet": ".NET", "beam.smp": "Erlang"}
-ENOUGH = 0.5            # of a program's functions
+ENOUGH = 0.5            # the share of functions with frames that is enough
 
 
 class Strange(Exception):
-    """It is no file that can be understood."""
+    """The file is malformed or of an unknown kind."""
 
 
 @dataclasses.dataclass
 class Program:
     path: str
-    unit: str           # last part of a cgroup
+    unit: str           # the last part of its cgroup
     pid: int
     processes: int = 0
-    ticks: int = 0      # of CPU time
+    ticks: int = 0      # CPU time
     frames: str = "unknown"     # yes, no, unknown
     symbols: str = "unknown"    # all, exported, none, unknown
     runtime: str = ""
@@ -85,13 +85,13 @@ class Elf:
         return {names[row[0]:].partition(b"\0")[0]: row[1] for row in rows}
 
     def functions(self):
-        """Addresses of some of its functions, evenly chosen, as .eh_frame_hdr has them."""
+        """The addresses of an evenly spaced selection of functions, from .eh_frame_hdr."""
         header = next(((offset, address, size) for kind, offset, address, size in self.segments() if kind == 0x6474e550), None)
         if not header:
             return []
         offset, address, size = header
         table = self.read(offset, min(size, TABLE_MAX))
-        # Version 1, the encodings that linkers use: pcrel|sdata4, udata4, datarel|sdata4.
+        # Version 1 with the encodings of common linkers: pcrel|sdata4, udata4, datarel|sdata4.
         if len(table) < 12 or table[0] != 1 or table[2] != 0x03 or table[3] != 0x3b:
             return []
         count = min(struct.unpack_from("<I", table, 8)[0], (len(table) - 12) // 8)
@@ -108,8 +108,8 @@ class Elf:
 
 
 def has_frame(code, machine):
-    """A function begins with a frame of its own: push %rbp; mov %rsp,%rbp, or stp x29, x30; mov x29, sp. The compiler may
-    put other instructions between the two."""
+    """Whether a function starts with a frame: push %rbp; mov %rsp,%rbp, or stp x29, x30; mov x29, sp. Other instructions may
+    be between the two."""
     if machine == "x86-64":
         return any(b"\x55" in code[:place] for place in (code.find(move) for move in (b"\x48\x89\xe5", b"\x48\x8b\xec"))
                    if place > 0)
@@ -125,7 +125,7 @@ def examine(handle):
     symbols = "all" if SYMTAB in sections.values() else "exported" if DYNSYM in sections.values() else "none"
     machine = MACHINES.get(elf.machine)
     if GO in sections:
-        # Go has both, stripped or not.
+        # Go programs have both, even stripped ones.
         return "yes", "all"
     codes = list(elf.code(elf.functions(), 32)) if machine else []
     if not codes:
@@ -137,7 +137,7 @@ def examine(handle):
 # --- the machine
 
 def _known(pid):
-    """(path, the namespace that it is of, CPU time) or None. The file itself is not asked: it may never answer."""
+    """(path, mount namespace, CPU time), or None. Does not access the file itself, which might block for ever."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         path = os.readlink(f"/proc/{pid}/exe").removesuffix(" (deleted)")
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
@@ -154,7 +154,7 @@ def _unit(pid):
 
 
 def running():
-    """Programs, those first that have used most CPU."""
+    """The running programs, those with most CPU time first."""
     found = {}
     for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))):
         known = _known(pid)
@@ -169,7 +169,7 @@ def running():
 
 
 def _tell(programs, output):
-    """In the process of its own: a line for each."""
+    """In the helper process: writes a line for each program."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
     for place, program in enumerate(programs):
@@ -185,7 +185,7 @@ def _tell(programs, output):
 
 
 def _answers(descriptor):
-    """All that comes within the time."""
+    """The helper's lines that arrive in time."""
     give_up, text = time.monotonic() + PATIENCE, b""
     while select.select([descriptor], [], [], max(0, give_up - time.monotonic()))[0]:
         some = os.read(descriptor, 65536)
@@ -196,7 +196,7 @@ def _answers(descriptor):
 
 
 def look(programs):
-    """Fills in what is known of their files."""
+    """Fills in `frames` and `symbols` of the programs."""
     there, here = os.pipe()
     pid = os.fork()
     if not pid:
@@ -212,5 +212,5 @@ def look(programs):
     finally:
         os.close(there)
         os.kill(pid, signal.SIGKILL)
-        # One that waits for a file cannot be waited for.
+        # A helper that is blocked in a read cannot be reaped.
         os.waitpid(pid, os.WNOHANG)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is asked of rrdtool, which in turn asks rrdcached if RRDCACHED_ADDRESS names one."""
+"""Requests to rrdtool, which in turn flushes by rrdcached if RRDCACHED_ADDRESS is set."""
 
 import array
 import atexit
@@ -13,20 +13,20 @@ import threading
 import time
 
 PATIENCE = 5    # seconds
-POINTS = 300    # of a curve, about; at least 10 by rrdtool's rule
+POINTS = 300    # of a curve, approximately; rrdtool needs at least 10
 
-SMALLEST, LARGEST = 1e-30, 1e30     # beyond these is no figure of anything, and arithmetic ends
+SMALLEST, LARGEST = 1e-30, 1e30     # the range of plausible values; arithmetic on others might overflow
 
 thread = threading.local()
 
 
 class Refused(Exception):
-    """What rrdtool says against a request."""
+    """rrdtool's reason for refusing a request."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Grid:
-    """Times of values: each is about the `step` seconds that end then."""
+    """The times of values. Each value is of the `step` seconds that end at its time."""
     first: int
     step: int
     count: int
@@ -35,12 +35,12 @@ class Grid:
         return range(self.first, self.first + self.step * self.count, self.step)
 
     def index(self, moment):
-        """Of the value that is about this moment."""
+        """The index of the value of this moment."""
         return -((self.first - moment) // self.step)
 
 
 def quote(argument):
-    """For `rrdtool -`, which knows both quotes and no escape."""
+    """Quotes an argument for `rrdtool -`, which knows both quotes but no escapes."""
     return '"' + re.sub(r"[\r\n]", " ", argument).replace('"', "\"'\"'\"") + '"'
 
 
@@ -56,12 +56,12 @@ def answer(pipe, command):
 
 
 def request(*arguments):
-    """One process for each thread: to start one costs more than an answer."""
+    """Each thread has a process of rrdtool, because starting one costs more than a request."""
     if not hasattr(thread, "pipe"):
-        # Names of files are bytes, whatever they mean.
+        # File names are bytes in no known encoding.
         thread.pipe = subprocess.Popen(("rrdtool", "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, encoding="utf-8", errors="surrogateescape")
-        # Waited for at the end, so that none is left behind.
+        # Reaped at the end, so that no process is left behind.
         atexit.register(thread.pipe.communicate)
     give_up = time.monotonic() + PATIENCE
     while True:
@@ -70,7 +70,7 @@ def request(*arguments):
         try:
             return answer(thread.pipe, arguments[0])
         except Refused as error:
-            # A collectd that runs holds the lock for as long as it writes one value.
+            # A running collectd has the file locked while it writes a value.
             if "could not lock" not in str(error) or time.monotonic() > give_up:
                 raise
             time.sleep(0.01)
@@ -82,14 +82,14 @@ def define(name, path, source, consolidation="AVERAGE"):
 
 
 def number(value):
-    """NaN where it is unknown."""
+    """A number of rrdtool's output; NaN if it is unknown."""
     if value is None or not abs(value) < LARGEST:
         return math.nan
     return value if abs(value) > SMALLEST else 0
 
 
 def read(wanted, start, end):
-    """The grid, and the values of each (path, data source, consolidation) on it; NaN where unknown."""
+    """(grid, values of each (path, data source, consolidation) at its times); NaN where unknown."""
     elements = [element for number, one in enumerate(wanted)
                 for element in (define(f"d{number}", *one), f"XPORT:d{number}")]
     options = f"--start={start}", f"--end={end}", f"--maxrows={POINTS}"
@@ -97,7 +97,7 @@ def read(wanted, start, end):
     try:
         export = json.loads(said)
     except ValueError as error:
-        # It writes what is infinite as no JSON has it.
+        # rrdtool writes infinite values in a form that JSON does not have.
         raise Refused(f"rrdtool xport: {error}") from None
     rows = export["data"]
     columns = [array.array("d", map(number, column)) for column in zip(*rows)]
@@ -114,6 +114,6 @@ def last_update(path):
 
 
 def seconds(start, end):
-    """rrdtool's notations of time as seconds, by a drawing of nothing."""
+    """Converts rrdtool's notations of time to seconds, by drawing an empty graph."""
     said = request("graphv", os.devnull, f"--start={start}", f"--end={end}", "HRULE:0#000000")
     return [int(re.search(rf"^graph_{word} = (\d+)", said, re.M).group(1)) for word in ("start", "end")]

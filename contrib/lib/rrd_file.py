@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What the head of an RRD file says, of this machine's rrdtool: without a process for each of thousands of files."""
+"""Reads the header of RRD files of this machine's rrdtool, without a process for each of thousands of files."""
 
 import os
 import stat
 import struct
 
-# cookie, version, a number that shows the byte order, data sources, archives, seconds of a step, parameters
+# cookie, version, a number for the byte order, data sources, archives, step in seconds, parameters
 HEAD = struct.Struct("=4s5s7xdQQQ80x")
 BYTE_ORDER = 8.642135e130
 SOURCE = ARCHIVE = 120      # bytes of a definition
 UPDATE = struct.Struct("=q")
-MOST = 10000                # sources and archives of one file
+MOST = 10000                # data sources and archives of a file, at most
 # Of each data source, of each archive of it, and of each archive.
 SOURCE_STATE, ARCHIVE_STATE, POINTER = 112, 80, 8
 NUMBER = 8
@@ -19,8 +19,8 @@ OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def last_update(name, directory):
-    """(seconds since the epoch, bytes) of a file below a directory's handle; ValueError with the reason: it is
-    no RRD file. No link is followed, nothing but a regular file is read."""
+    """(last update in seconds since the epoch, size in bytes) of a file in the directory of a descriptor. Follows no links
+    and reads only regular files. Raises ValueError with the reason if it is not an RRD file."""
     handle = os.open(name, OPEN, dir_fd=directory)
     try:
         status = os.fstat(handle)
@@ -43,7 +43,7 @@ def last_update(name, directory):
 
 
 def size(sources, rows):
-    """Bytes of a file with so many data sources; rows: how many each archive has."""
+    """The size in bytes of a file with so many data sources. rows: of each archive"""
     archives = len(rows)
     return (HEAD.size + SOURCE * sources + ARCHIVE * archives + 2 * UPDATE.size + SOURCE_STATE * sources
             + ARCHIVE_STATE * sources * archives + POINTER * archives + NUMBER * sources * sum(rows))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where documents and the samples of collectd.conf are, for messages: in the installation, or in the sources."""
+"""The paths of documents and sample configurations for messages: in the installation or in the sources."""
 
 import os
 
