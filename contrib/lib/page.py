@@ -224,7 +224,7 @@ def write_index(output, title, notes, spans, hosts, summaries):
 
 
 def write_sheet(output, service, spans, flame):
-    """flame: of a span what is drawn of its stacks, as HTML"""
+    """output: a Folder; flame: function from a span to the HTML of its flame graphs"""
     head = (f'<header><p><a href="../../index.html">All services</a></p>\n<h1>{escape(service.title)} '
             f"<small>{escape(service.host)}</small></h1></header>\n")
     parts = [sheet(service, span) + flame(span) for span in spans]

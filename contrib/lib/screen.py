@@ -18,21 +18,21 @@ PRESSED = {"q": "quit", "r": "reverse", "KEY_LEFT": "left", "KEY_RIGHT": "right"
 ATTRIBUTES = {"title": curses.A_BOLD, "heading": curses.A_UNDERLINE, "row": curses.A_NORMAL, "note": curses.A_DIM,
               "chosen": curses.A_REVERSE}
 REDRAW = "\x0c"     # Ctrl-L
-ESCAPE = 50         # ms that the rest of a key may take
-LONGEST = 64        # characters of a filter
-TABLE = "services", "upstreams"     # views with a filter
+ESCAPE = 50         # ms to wait for the remaining bytes of a key
+LONGEST = 64        # characters of a filter, at most
+TABLE = "services", "upstreams"     # the views that have a filter
 
 
 class Screen:
     def __init__(self, source, read, views, first, interval):
-        """read: function for the rows; views: by the names of their keys; first: the one that is shown first"""
+        """read: function that returns the rows; views: by the names of their keys; first: the view at the start"""
         self.source, self.read, self.interval = source, read, interval
         self.views = {**views, "help": Help(), "detail": Detail()}
         self.shown, self.before = first, first      # names of views
         self.window = None
         self.trouble, self.first = "", 0
         self.summary, self.paused = "", False
-        self.typed = None       # a filter that is being typed
+        self.typed = None       # the filter while it is typed, or None
 
     @property
     def view(self):
@@ -65,14 +65,14 @@ class Screen:
                     getattr(self, PRESSED[key])()
 
     def _wait(self, due):
-        """For a key or the time."""
+        """Waits for a key, at most until `due`."""
         watched = [sys.stdin, self.source] if self.source.listens() else [sys.stdin]
-        # Not for ever, however much comes.
+        # Bounded, even if the source never stops sending.
         while (left := due - time.monotonic()) > 0 and self.source in select.select(watched, [], [], left)[0]:
             self.source.receive()
 
     def _keys(self):
-        """A letter, or the name of a key."""
+        """Yields letters and names of keys."""
         while True:
             try:
                 key = self.window.get_wch()
@@ -104,7 +104,7 @@ class Screen:
             self._show("detail")
 
     def back(self):
-        """From a page to the table it was called from; there, to all rows."""
+        """Returns from a page to its table, and from a filtered table to all rows."""
         if self.shown in ("help", "detail"):
             self._show(self.before)
         elif self.shown in TABLE:
@@ -118,7 +118,7 @@ class Screen:
             self.typed = self.view.filter
 
     def _type(self, key):
-        """It takes effect at once."""
+        """Edits the filter, which applies at once."""
         if key in ("\n", "\r", "KEY_ENTER"):
             self.typed = None
             return
@@ -166,7 +166,7 @@ class Screen:
     def _put(self, line, text, how=curses.A_NORMAL):
         height, width = self.window.getmaxyx()
         if 0 <= line < height:
-            # The last place of the last line cannot be written without an error.
+            # curses raises an error when the last cell of the last line is written.
             self.window.addnstr(line, 0, text, width - 1, how)
 
     def _draw(self):
@@ -194,7 +194,7 @@ class Screen:
             place += 1
         room = max(1, height - 1 - place)
         if self.view.chosen is not None:
-            # It stays in sight.
+            # Scrolls so that the chosen row is visible.
             self.first = max(min(self.first, self.view.chosen), self.view.chosen - room + 1)
         self.first = max(0, min(self.first, len(lines) - 1))
         for number, (kind, line) in enumerate(lines[self.first:self.first + room]):

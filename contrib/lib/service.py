@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A service that is stored, found by the names of its files."""
+"""A service in the tree of RRD files, found by the names of its files."""
 
 import array
 import dataclasses
@@ -35,7 +35,7 @@ def complain(what):
 
 
 def written(path):
-    """When; 0 if it has been removed meanwhile."""
+    """The time of a file's last write; 0 if the file has been removed meanwhile."""
     try:
         return os.path.getmtime(path)
     except FileNotFoundError:
@@ -43,32 +43,32 @@ def written(path):
 
 
 def natural(text):
-    """Numbers in a text by their size: p50 p95 p99.9."""
+    """A sort key that compares numbers in a text by value: p50 p95 p99.9."""
     return [(0, float(part)) if number else (1, part)
             for number, part in ((re.fullmatch(r"\d+(\.\d+)?", part), part)
                                  for part in re.split(r"(\d+(?:\.\d+)?)", text)) if part]
 
 
 def is_ramp(series):
-    """All percentiles of one thing."""
+    """Whether a series is a set of percentiles, which get tints of one colour."""
     return series.file.endswith(PERCENTILE + "*")
 
 
 def ramp_of(files):
-    """A colour for each: tints of one, the higher the percentile the further from the background."""
+    """A colour for each file: tints of one colour, with more contrast for higher percentiles."""
     places = {file: place / (len(files) - 1) if files[1:] else 0.5 for place, file in enumerate(files)}
     return {file: f"color-mix(in srgb, {BLUE} {40 + 120 * place:.0f}%, var(--card))" if place < 0.5
             else f"color-mix(in srgb, {BLUE} {150 - 100 * place:.0f}%, var(--text))" for file, place in places.items()}
 
 
 def told_apart(curves):
-    """More lines than there are colours: those of one colour are drawn in different ways."""
+    """Gives lines of the same colour different dashes where there are more lines than colours."""
     return [dataclasses.replace(curve, draw=LINES[place // len(PALETTE) % len(LINES)]) if curve.draw == "line" else curve
             for place, curve in enumerate(curves)]
 
 
 class Service:
-    """The RRD files of one plugin instance of one host, and what they had in spans of time."""
+    """The RRD files of a plugin instance on a host, and their values in spans of time."""
 
     def __init__(self, host, own_name, parent, directory):
         """parent: the service of a process, or own_name"""
@@ -84,7 +84,7 @@ class Service:
         return os.path.join(self.directory, file + ".rrd")
 
     def _ask(self, question, file, *arguments):
-        """What rrdtool says of a file; None if it refuses, and then the file counts no more."""
+        """Calls `question` for a file. If rrdtool refuses, returns None and ignores the file from then on."""
         try:
             return question(*arguments)
         except rrd.Refused as error:
@@ -93,7 +93,7 @@ class Service:
             return None
 
     def _find_update(self):
-        """By the file that was written last; 0 if none can be read."""
+        """The last update, from the file that was written last; 0 if no file can be read."""
         for path in sorted(map(self.path, self.files), key=written, reverse=True):
             updated = self._ask(rrd.last_update, os.path.basename(path)[:-4], path)
             if updated is not None:
@@ -101,14 +101,14 @@ class Service:
         return 0
 
     def read(self, spans):
-        """What it had in each of them, if in any."""
+        """Reads the values in these spans. Returns whether there are any."""
         self.updated = self._find_update()
         for span in spans:
             if self.updated > span.start:
                 self._read(span)
 
     def sample(self):
-        """A file that tells since when there are values; None: there is none that can be read."""
+        """A file that shows since when there are values; None if none can be read."""
         for file in list(self.files):
             sources = self._ask(rrd.sources, file, self.path(file))
             if sources:
@@ -116,14 +116,14 @@ class Service:
         return None
 
     def match(self, series):
-        """(file, what stands for the `*`) of each file that is this series."""
+        """(file, text for the `*`) of each file of this series."""
         if "*" not in series.file:
             return [(series.file, "")] if series.file in self.files else []
         return [(file, label) for file in self.files if (label := name.varying(series.file, file)) is not None]
 
     @functools.cached_property
     def others(self):
-        """A graph for each collectd type that no definition knows."""
+        """A graph for each collectd type without a definition."""
         drawn = {file for series in SERIES for file, _ in self.match(series)}
         types = {}
         for file in list(self.files):
@@ -135,7 +135,7 @@ class Service:
         return tuple(Graph(kind, Unit(""), tuple(series)) for kind, series in types.items())
 
     def _keys(self):
-        """(file, data source) of all that is drawn or told."""
+        """(file, data source) of all values that are drawn or written."""
         series = READ + tuple(series for graph in self.others for series in graph.series)
         return list(dict.fromkeys((file, one.source) for one in series for file, _ in self.match(one)))
 
@@ -145,7 +145,7 @@ class Service:
         return {(file, one.source) for one in series for file, _ in self.match(one)}
 
     def _columns(self, keys, span):
-        """All in one request."""
+        """Reads all keys in one request."""
         wanted = [(self.path(file), source, how) for file, source in keys for how in ("AVERAGE", "MAX")]
         return rrd.read(wanted, span.start, span.end) if wanted else (None, [])
 
@@ -154,23 +154,23 @@ class Service:
         try:
             grid, columns = self._columns(keys, span)
         except rrd.Refused:
-            # One file shall not cost the others.
+            # A broken file must not affect the others.
             for file in dict(keys):
                 self._ask(self._columns, file, [key for key in keys if key[0] == file], span)
             keys = self._keys()
             grid, columns = self._columns(keys, span)
-        # What has no value is not kept.
+        # Series without values are dropped.
         found = {key: (averages, max(known(highest), default=math.nan)) for key, averages, highest
                  in zip(keys, columns[::2], columns[1::2]) if known(averages)}
         if found:
             self.read_spans[span] = grid, found
 
     def curves(self, many, span):
-        """One for each series that has a value; colours are the same in every span."""
+        """A curve for each series with values; its colour is the same in all spans."""
         return [curve for _, _, curve in self.drawn(many, span)]
 
     def drawn(self, many, span):
-        """Likewise: (series, file, curve) of each."""
+        """Like curves(), as (series, file, curve)."""
         grid, columns = self.read_spans.get(span, (None, {}))
         matches = [(series, *match) for series in many for match in self.match(series)]
         ramp = ramp_of([file for series, file, _ in matches if is_ramp(series)])
@@ -179,7 +179,7 @@ class Service:
                 for place, (series, file, varying) in enumerate(matches) if (file, series.source) in columns]
 
     def picture(self, graph, span):
-        """The curves that a graph shows of it."""
+        """The curves of a graph of this service."""
         curves = self.curves(graph.series, span)
         if graph.is_keyed():
             curves = largest(curves, PALETTE)
@@ -199,16 +199,16 @@ class Service:
                      PERCENTILE in series.file)
 
     def sum(self, graph, span, color, first=False):
-        """All series of the graph as one curve under the service's name, or the first of them; None without any."""
+        """The sum of the graph's series, or the first of them, as a curve with the service's name; None without values."""
         curves = self.curves(graph.series, span)
         return total(curves[:1] if first else curves, self.title, graph.series[0].draw, color) if curves else None
 
     def figures(self, span):
-        """What the table says; NaN where nothing is known."""
+        """The figures of the table of services; NaN where unknown."""
         return [column.over(self.curves(column.series, span)) for column in COLUMNS]
 
     def has_picture(self, span):
-        """Whether its sheet shows anything of this time but zeros."""
+        """Whether its page has anything but zeros in this time."""
         columns = self.read_spans[span][1]
         return any(any(known([columns[key][1], *columns[key][0]])) for key in self._drawn_keys if key in columns)
 
@@ -221,7 +221,7 @@ class Service:
 
     @functools.cached_property
     def is_place(self):
-        """Of a device, of the machine, or of the plugin."""
+        """Whether it is a device or the machine, not a service."""
         return layers.is_place(self.name, self.files)
 
     @property
@@ -233,6 +233,6 @@ class Service:
         return name.title(self.name, self.parent)
 
     def weight(self, graph, spans):
-        """Its part in an overview, at most over the spans."""
+        """Its largest part in an overview in any of the spans."""
         curves = [self.sum(graph, span, "", not graph.is_stacked()) for span in spans]
         return max((curve.weight() for curve in curves if curve), default=0)

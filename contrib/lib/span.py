@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Spans of time that pages show: up to one end, and no further back than there are readings."""
+"""The spans of time that pages show: all end at one time and start no earlier than the first reading."""
 
 import collections
 import dataclasses
@@ -9,11 +9,11 @@ import rrd
 
 SECONDS = {"10min": 600, "hour": 3600, "6hours": 6 * 3600, "day": 86400, "week": 7 * 86400, "month": 31 * 86400,
            "year": 366 * 86400}
-# What pages call those whose names are none of an element, and what they are called there.
+# The identifiers of spans whose names cannot be an HTML id, and their titles.
 NAMES = {"10min": ("minutes", "10 minutes"), "6hours": ("hours", "6 hours")}
 USUAL = ("hour", "day", "week")
-WHOLE = 0.9     # of a span: what is known for longer is shown as it is
-LOOKS = 5       # at most, each finer than the one before
+WHOLE = 0.9     # the part of a span with values from which on the span is not shortened
+LOOKS = 5       # requests for the first value at most, each with a finer step than the one before
 UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 Span = collections.namedtuple("Span", "name title start end")
@@ -21,7 +21,7 @@ Span = collections.namedtuple("Span", "name title start end")
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """A file of each service, as far as it is asked for its first value."""
+    """A file of a service, for the time of its first value."""
     path: str
     source: str
 
@@ -32,14 +32,14 @@ def last(name, end):
 
 
 def in_words(seconds):
-    """Of the largest unit that there are two of, or one that fits."""
+    """In the largest unit of which there are at least two, or exactly one."""
     size, name = next((size, name) for size, name in UNITS if seconds >= 2 * size or size == 1)
     count = round(seconds / size)
     return f"{count} {name}s" if count != 1 else name
 
 
 def _first_of(samples, start, end):
-    """(moment, its step) of the first value of all; None: there is none."""
+    """(moment, step) of the first value in any of the samples; None if there is none."""
     found = []
     for sample in samples:
         grid, (values,) = rrd.read([(sample.path, sample.source, "AVERAGE")], start, end)
@@ -50,7 +50,7 @@ def _first_of(samples, start, end):
 
 
 def _first_reading(found, start, end):
-    """When the first value is of, as exactly as it is stored. found: by a look at all of this time"""
+    """The time of the first value, as exactly as it is stored. found: (moment, step) of a request for all of this time"""
     for _ in range(LOOKS):
         moment, step, sample = found
         start = max(start, moment - 2 * step)
@@ -58,13 +58,13 @@ def _first_reading(found, start, end):
         if not finer or finer[1] >= step:
             break
         found = finer
-    # Each value is about the step before it.
+    # A value is of the step before its time.
     return found[0] - found[1]
 
 
 def known(spans, samples):
-    """As many of them as differ, from the shortest: the first that reaches back to before all readings begins with the first
-    one, and is the last. A gap is no such time."""
+    """The spans that show different times, from the shortest. The first span that starts before all readings is shortened to
+    start with the first reading, and longer ones are left out. Gaps between readings do not matter."""
     shown = []
     for span in spans:
         found = _first_of(samples, span.start, span.end)

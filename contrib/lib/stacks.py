@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Stacks that were sampled, from files of folded lines: FRAME;FRAME;... COUNT, the outermost frame first.
+"""Reads sampled stacks from files of folded lines: FRAME;FRAME;... COUNT, the outermost frame first.
 
-What the frames are called is up to whoever wrote the programs: names are text here and nothing else, and what a file can
-make of time and memory is bounded.
+The names of frames come from untrusted programs. They are used only as text, and the time and memory that a file can use
+are bounded.
 """
 
 import os
@@ -10,15 +10,15 @@ import re
 import stat
 import time
 
-LINES = 1_000_000   # of all files of a picture
+LINES = 1_000_000   # of all files of a graph
 LINE = 64 * 1024    # bytes
-DEPTH = 256         # frames; those below count for the last
+DEPTH = 256         # frames; deeper ones count for the last
 NAME = 512          # characters of a frame
-FILE = re.compile(r"(?P<service>.+)-(?P<view>[a-z0-9_]+)-(?P<hour>\d{8}-\d{2})\.folded")   # as the plugin calls them
+FILE = re.compile(r"(?P<service>.+)-(?P<view>[a-z0-9_]+)-(?P<hour>\d{8}-\d{2})\.folded")   # as named by the plugin
 
 
 class Stack:
-    """A frame below the frames that called it, with all samples that were in it."""
+    """A frame with its callees, and the number of samples in it."""
 
     __slots__ = ("name", "samples", "before", "below")
 
@@ -32,7 +32,7 @@ class Stack:
 
 
 def add(root, line, before):
-    """A line of a file; whether it is one. before: it is of the time to compare with"""
+    """Adds a line of a file. Returns False if it is malformed. before: it belongs to the time to compare with"""
     frames, _, count = line.rstrip().rpartition(" ")
     if not frames or not count.isascii() or not count.isdigit() or len(count) > 15:
         return False
@@ -52,7 +52,7 @@ def _count(stack, samples, before):
 
 
 def _lines(path):
-    """What is no regular file has none."""
+    """The lines of a file; none if it is not a regular one."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -63,7 +63,7 @@ def _lines(path):
 
 
 def read(root, paths, before=False):
-    """Adds all files; how many lines were none, or too many."""
+    """Adds all files. Returns how many lines were malformed or beyond the limit."""
     lines = refused = 0
     for path in paths:
         for line in _lines(path):
@@ -73,7 +73,7 @@ def read(root, paths, before=False):
 
 
 def begin_of(hour):
-    """Of an hour as files are named by it, in the machine's time; None: there is no such hour."""
+    """The start of an hour in a file's name, which is in local time; None if there is no such hour."""
     try:
         return time.mktime(time.strptime(hour, "%Y%m%d-%H"))
     except (ValueError, OverflowError):
@@ -81,7 +81,7 @@ def begin_of(hour):
 
 
 def find(directory):
-    """Service -> {view: [(when its hour begins, path), ...]}"""
+    """Service -> {view: [(start of the hour, path), ...]}"""
     found = {}
     for name in sorted(os.listdir(directory)):
         match = FILE.fullmatch(name)
@@ -93,5 +93,5 @@ def find(directory):
 
 
 def within(hours, start, end):
-    """The files of those hours of which something lies in this time."""
+    """The files of the hours that overlap this time."""
     return [path for begin, path in hours if begin < end and begin + 3600 > start]

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What series take on the disk of those who store them: RRD files as collectd makes them without options of their own, and
-whisper files as a storage-schemas.conf says."""
+"""The disk space of stored series: RRD files with collectd's default options, and whisper files by a
+storage-schemas.conf."""
 
 import math
 import re
 
 import rrd_file
 
-# Of collectd's rrdtool and rrdcached plugins: sets of archives for spans, s, of about so many rows, each for the average,
-# the least and the most.
+# Defaults of collectd's rrdtool and rrdcached plugins: archives for these spans in seconds, each with about this many rows,
+# for average, minimum and maximum.
 SPANS = (3600, 86400, 7 * 86400, 31 * 86400, 366 * 86400)
 ROWS = 1200
 CONSOLIDATIONS = 3
@@ -18,7 +18,7 @@ WHISPER_HEAD, WHISPER_ARCHIVE, WHISPER_POINT = 16, 12, 12
 
 
 def archive_rows(interval):
-    """Of each archive of a file that collectd makes."""
+    """The rows of each archive of a file that collectd makes."""
     rows, width = [], 0
     for span in SPANS:
         span = max(span, ROWS * interval)
@@ -28,12 +28,12 @@ def archive_rows(interval):
 
 
 def rrd_size(sources, interval=10):
-    """Bytes of a file with so many data sources."""
+    """The size in bytes of a file with so many data sources."""
     return rrd_file.size(sources, archive_rows(interval))
 
 
 def retentions(text, section):
-    """((step, points), ...) of a section of storage-schemas.conf."""
+    """The retentions in a section of storage-schemas.conf: ((step, points), ...)"""
     line = re.search(rf"^\[{section}\][^[]*?^retentions *= *(.*)$", text, re.M | re.S).group(1).splitlines()[0]
     parsed = []
     for part in line.split(","):
@@ -43,17 +43,17 @@ def retentions(text, section):
 
 
 def whisper_size(archives):
-    """Bytes of the file of one data source."""
+    """The size in bytes of the file of one data source."""
     return WHISPER_HEAD + sum(WHISPER_ARCHIVE + WHISPER_POINT * points for _, points in archives)
 
 
 def sources_of(series):
-    """How many data sources each of the files has that are of one series: what is computed has one."""
+    """The number of data sources of each file of a series; a computed series has one."""
     return [len(series["sources"]) if series["kind"] == "integer" else 1] * len(series["files"])
 
 
 def files_of(probe, begin=""):
-    """Likewise, of a service of a probe, without what is off by default. begin: of the names of those that are meant."""
+    """The same for all series that a service has by default of a probe. begin: a prefix of the names of series"""
     return [count for table in probe["tables"] for series in table["series"]
             if not probe["off"] and not table["option"] and "service" in table["subject"].split()
             and not series["off"] and series["name"].startswith(begin) for count in sources_of(series)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A table as plain text, of services unless something else is said. Columns without a value are left out."""
+"""A table as plain text, by default of services. Columns without values are left out."""
 
 import math
 import shutil
@@ -7,17 +7,17 @@ import shutil
 from columns import COLUMNS
 from text import printable
 
-NAME = 16   # characters of a name that there is always room for
+NAME = 16   # characters of a name that are shown on any terminal
 DOWN, UP = "▾▴"
 
 
 def filled(figures, of=COLUMNS):
-    """Which columns have a value in one of the lines at least."""
+    """The indices of the columns that have a value in at least one line."""
     return [place for place in range(len(of)) if any(not math.isnan(line[place]) for line in figures)]
 
 
 def shorten(text, width):
-    """The begin and the end tell most: of HOST/SERVICE, of SERVICE and process."""
+    """Shortens a text in the middle: beginning and end of HOST/SERVICE and of a process's name say most."""
     tail = width // 2
     return text if len(text) <= width else text[:width - tail - 1] + "…" + text[-tail:]
 
@@ -27,13 +27,13 @@ def cells(figures, columns, of):
 
 
 def room():
-    """Characters of a line on this terminal, or as COLUMNS in the environment says; None: there is no end."""
+    """The width of the terminal, or COLUMNS of the environment; None if there is no limit."""
     return shutil.get_terminal_size((0, 0)).columns or None
 
 
 def lines(rows, columns=None, marked=None, mark=DOWN, width=None, of=COLUMNS, heading="service"):
-    """The table of (name, figures) rows; columns: places in `of` of those that are shown. marked: the column that the rows
-    are sorted by; within a width, names are shortened and the last of the others are left out."""
+    """The table of (name, figures) rows. columns: the indices in `of` of the shown columns. marked: the column that the rows
+    are sorted by. Within a width, names are shortened and the last columns are left out."""
     names = [printable(name) for name, _ in rows]
     if width:
         names = [shorten(name, max(NAME, width // 5)) for name in names]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names that anybody may have chosen, as text of a terminal and of a page."""
+"""Untrusted names as text for a terminal and for a page."""
 
 import html
 
@@ -7,7 +7,7 @@ from unit import NBSP
 
 
 def printable(text):
-    """What a terminal would obey is shown as unknown."""
+    """Replaces characters that would control a terminal."""
     return "".join(letter if letter.isprintable() or letter == NBSP else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 

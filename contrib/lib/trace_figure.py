@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a bpftrace map says, as values of series: what it has grown by since it was printed last, added up, or the values
-as they stand.
+"""Values of series from a bpftrace map: the sum of its growth from one print to the next, or its current values.
 
-A figure is handed each print of its map, a dictionary from keys to values, and asked for its values each interval.
+A figure gets each print of its map, a dictionary from keys to values, and gives its values once in an interval.
 """
 
 import math
@@ -10,8 +9,8 @@ import math
 import trace_name
 from trace_program import INCREMENT, PLAIN
 
-ROWS = 256              # names of a map
-KEYS = 65536            # that are remembered of a map of which some rows are printed
+ROWS = 256              # names of a map, at most
+KEYS = 65536            # keys that are stored of a map of which only some rows are printed
 COUNTER_END = 2 ** 63
 PERCENTILES = (50, 95, 99)
 WITHOUT_KEY = None
@@ -22,7 +21,7 @@ def is_number(value):
 
 
 class Figure:
-    """title: the map's name in its series, "" of the one without."""
+    """title: the map's name in its series; "" for the map without a name."""
 
     def __init__(self, title, type_, scale=1):
         self.title, self.type, self.scale = title, type_, scale
@@ -33,11 +32,11 @@ class Figure:
 
     @staticmethod
     def is_row(value):
-        """Is it the value of a map without keys, not the rows of one that has some?"""
+        """Whether it is the value of a map without keys, not the rows of a map with keys."""
         return not isinstance(value, dict)
 
     def tick(self, seconds):
-        """[(type, type instance, value), ...] of an interval of so many seconds that ends."""
+        """Ends an interval of so many seconds. Returns its [(type, type instance, value), ...]."""
         self.room.now += 1
         found = [(type_, "-".join(filter(None, (self.title, name, statistic))), value)
                  for name in self.names() for type_, statistic, value in self.values(name, seconds)]
@@ -46,12 +45,12 @@ class Figure:
 
 
 class Gauge(Figure):
-    """min(), max() and plain values: as they stand. Such values are not added up: what finds no room is left out."""
+    """min(), max() and plain values: current values. They cannot be added up, so rows for which there is no room are left out."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.now = {}
-        self.stays = False      # its program prints it, at other times than ours
+        self.stays = False      # the program prints the map itself, at its own times
 
     def take(self, rows):
         self.now = {}
@@ -77,15 +76,15 @@ class Gauge(Figure):
 
 
 class Growth(Figure):
-    """What is added up has parts: {part: number}."""
+    """Growth is added up in parts: {part: number}."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
-        self.before = {}        # key -> parts, at the last print
-        self.total = {}         # name -> parts, of all time
-        self.fresh = {}         # name -> parts, of this interval
-        self.starts_over = False    # its program clears it behind each print
-        self.is_partial = False     # its program prints some rows of it
+        self.before = {}        # key -> parts at the last print
+        self.total = {}         # name -> parts since the start
+        self.fresh = {}         # name -> parts in this interval
+        self.starts_over = False    # the program clears the map after each print
+        self.is_partial = False     # the program prints only some rows of it
 
     def take(self, rows):
         now = {}
@@ -99,7 +98,7 @@ class Growth(Figure):
         self.before = {} if self.starts_over else now
 
     def _grown(self, parts, before):
-        """Of what has been cleared meanwhile, all that there is."""
+        """The growth since `before`. If the map was cleared meanwhile, all of `parts`."""
         if any(parts.get(part, 0) < before[part] for part in before if part not in self.SIGNED):
             before = {}
         return {part: number - before.get(part, 0) for part, number in parts.items()}
@@ -117,7 +116,7 @@ class Growth(Figure):
         self.fresh.pop(name, None)
 
     def forget(self):
-        """The program begins again, with empty maps; the totals go on."""
+        """bpftrace was restarted with empty maps. The totals continue."""
         self.before = {}
 
     def begin(self):
@@ -168,7 +167,7 @@ class Stats(Average):
 
 
 class Histogram(Growth):
-    """hist() and lhist(): parts are buckets, (lowest, highest) or None where there is no end."""
+    """hist() and lhist(): parts are buckets, (lowest, highest), with None where there is no bound."""
 
     SIGNED = ()
     percentiles = PERCENTILES
@@ -184,12 +183,12 @@ class Histogram(Growth):
                 and all(one.get(end) is None or is_number(one[end]) for end in ("min", "max"))}
 
     def percentile(self, buckets, percent):
-        """Within a bucket, samples are taken to be spread evenly; of one without an end, to be at the other."""
+        """A percentile, if samples are spread evenly within a bucket. In a bucket with one bound they are at that bound."""
         wanted = sum(count for _, count in buckets) * percent / 100
         for (low, high), count in buckets:
             if count and wanted <= count:
                 low, high = low if low is not None else high, high if high is not None else low
-                # The highest of bucket 128 to 255 is below 256.
+                # The bucket of integers 128 to 255 ends at 256.
                 return low + (high + (high > low) - low) * wanted / count
             wanted -= count
         return math.nan
@@ -206,13 +205,13 @@ class Histogram(Growth):
 
 
 def lowest(bucket):
-    """Of a bucket without a begin there is none."""
+    """The sort key of a bucket; one without a lower bound comes first."""
     low = bucket[0][0]
     return -math.inf if low is None else low
 
 
 def bounds(part, scale):
-    """From where to where a bucket goes: the end is that of the next one's begin, none is inf."""
+    """(start, end) of a bucket. The end is the start of the next bucket, or inf."""
     low, high = part
     begin = "-inf" if low is None else f"{low * scale:.6g}"
     return f"{begin}_inf" if high is None else f"{begin}_{(high + 1) * scale:.6g}"
@@ -227,11 +226,11 @@ def counts(kind):
 
 
 def may_count(kind):
-    """Is it a number that may be a counter's or a gauge's, as the type says?"""
+    """Whether it is a number that fits a counter or gauge, depending on the type."""
     return counts(kind) or kind == PLAIN
 
 
 def make(kind, title, type_, is_counter, scale):
-    """is_counter: what types.db says of the type."""
+    """is_counter: whether the type is a counter in types.db"""
     figure = (Counter if is_counter else Gauge) if may_count(kind) else KINDS[kind]
     return figure(title, type_, scale)

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""A bpftrace program: its maps, what each is made of, and the program with lines that print them each interval."""
+"""Analyses a bpftrace program: its maps and the functions that fill them. Adds lines that print the maps in each interval."""
 
 import re
 
 AGGREGATES = ("count", "sum", "min", "max", "avg", "stats", "hist", "lhist")
-# Those of an interval, not of all time: cleared after each print.
+# Maps of these are cleared after each print, so that values are of one interval.
 EXTREMES = ("min", "max")
-# What a map may be set to: a text, a moment.
+# Functions whose values are texts or times.
 NO_NUMBERS = ('"', "nsecs", "elapsed")
-# A map whose only key is the end of a line: how that is printed shows how keys are.
+# A map whose only key is a newline: its print shows how bpftrace escapes keys.
 PROOF = "@ebpf_bpftrace_proof"
 PLAIN, INCREMENT, ZERO = "plain", "increment", "zero"
 
-# What is no code: comments and strings.
+# Comments and strings.
 BESIDE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"', re.DOTALL)
 MAP = re.compile(r"@[A-Za-z0-9_]*")
 CALL = re.compile(r"\b(print|clear|zero|delete)\s*\(\s*(@[A-Za-z0-9_]*)\s*([,)[])")
@@ -24,39 +24,39 @@ class Map:
         self.name = name
         self.kinds = set()
         self.calls = set()
-        self.is_number = True   # not a text or a moment
-        self.is_partial = False # the program prints some rows of it
+        self.is_number = True   # not a text or a time
+        self.is_partial = False # the program prints only some of its rows
 
     @property
     def kind(self):
-        """What it is made of; of a map that is made in several ways, the plain value. What begins at zero is made of
-        what comes then."""
+        """The function that fills the map; a plain value if there are several. A map that is first set to zero is of the
+        function that follows."""
         kinds = self.kinds - {ZERO} or {PLAIN}
         return next(iter(kinds)) if len(kinds) == 1 else PLAIN
 
     @property
     def is_state(self):
-        """What the program remembers for itself, as the begin of a call, or a name."""
+        """Whether the map is internal state, as the start of a call, or a name."""
         return self.kind == PLAIN and (not self.is_number or "delete" in self.calls)
 
     @property
     def is_printed(self):
-        """By the program itself, which then says when."""
+        """Whether the program prints the map itself, at its own times."""
         return "print" in self.calls
 
     @property
     def is_cleared(self):
-        """So that each print says what has come since the last one."""
+        """Whether the program clears the map, so that each print is the growth since the last one."""
         return self.is_printed and bool({"clear", "zero"} & self.calls)
 
 
 def blank(text):
-    """The same text with nothing in place of comments and strings, but for the quotation mark that one begins with."""
+    """The text with comments and strings blanked, except the first quotation mark of a string."""
     return BESIDE.sub(lambda found: re.sub(r'(?!^")[^\n]', " ", found.group()), text)
 
 
 def end_of_key(code, at):
-    """Behind the key that may follow a map's name."""
+    """The position after the key that may follow a map's name."""
     depth = 0
     start = re.compile(r"\s*").match(code, at).end()
     if code[start:start + 1] != "[":
@@ -69,7 +69,7 @@ def end_of_key(code, at):
 
 
 def without_end(code):
-    """What is done at the end of the program says nothing of its intervals."""
+    """The code without END probes, whose prints belong to no interval."""
     found = re.search(r"\bEND\s*(?=\{)", code)
     if not found:
         return code
@@ -82,11 +82,11 @@ def without_end(code):
 
 
 class Program:
-    """text: what bpftrace is to run; maps: {name: Map}, in the order of the text."""
+    """text: the program; maps: {name: Map}, in the order of the text."""
 
     def __init__(self, text):
         self.text, self.maps = text, {}
-        self.averages = []      # where avg stands
+        self.averages = []      # the positions of avg
         code = blank(text)
         for found in MAP.finditer(code):
             self._look_at(code, found)
@@ -109,19 +109,20 @@ class Program:
             one.kinds.add(INCREMENT)
 
     def shown(self, wanted=()):
-        """The maps that become series: these, or all but those that the program has for itself."""
+        """The maps that become series: these, or all except internal state."""
         return [one for one in self.maps.values()
                 if (one.name in wanted if wanted else one.kinds and not one.is_state)]
 
     def _with_totals(self):
-        """bpftrace prints the average of all time; that of an interval is made of count and total, which stats() has."""
+        """Replaces avg() by stats(). bpftrace prints the average since the start; that of an interval needs count and total."""
         text = self.text
         for at in reversed(self.averages):
             text = text[:at] + "stats" + text[at + len("avg"):]
         return text
 
     def with_prints(self, maps, milliseconds, mark):
-        """The program, and each interval these maps but those that it prints itself, and behind them the mark."""
+        """The program with lines that print, in each interval, those of these maps that it does not print itself, and then the
+        mark."""
         prints = [f'{PROOF}["\\n"] = 1; print({PROOF});']
         for one in maps:
             if not one.is_printed:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""bpftrace as a process: it is given a program, what it prints is read, and when it ends it is started again."""
+"""Runs bpftrace: gives it a program, reads its output, and restarts it when it ends."""
 
 import collections
 import ctypes
@@ -11,21 +11,21 @@ import signal
 import subprocess
 import time
 
-LINE = 64 << 20         # bytes, of a map with all its keys
-TOLD = 20               # warnings of one run
-ATTEMPTS_S = (10, 600)  # from one start to the next: at least, and at most
-STEADY_S = 300          # who has run for so long begins with the least again
+LINE = 64 << 20         # bytes of a line, which has a map with all its keys
+TOLD = 20               # recent warnings of a run
+ATTEMPTS_S = (10, 600)  # the shortest and the longest time from one start to the next
+STEADY_S = 300          # after a run of this length the shortest time applies again
 END_S = 5
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
-# bpftrace writes a byte of 0x80 and more as a number of 32 bits with its sign.
+# bpftrace writes bytes from 0x80 as sign-extended 32-bit numbers.
 BYTE = re.compile(rb"(\\\\)|\\uffffff([89a-f][0-9a-f])")
-# Of no consequence where the program is loaded.
+# Warnings that do not matter if the program is loaded.
 HARMLESS = "RLIMIT_MEMLOCK"
 
 
 class Ended(Exception):
-    """collectd wants no more."""
+    """collectd has closed the pipe."""
 
 
 def with_bytes(line):
@@ -34,7 +34,7 @@ def with_bytes(line):
 
 
 def parse(line):
-    """A line of bpftrace as an object, None if it is none."""
+    """A line of bpftrace's JSON as an object; None if it is malformed."""
     try:
         found = json.loads(with_bytes(line), strict=False, object_pairs_hook=add_up)
     except (ValueError, RecursionError):
@@ -43,7 +43,7 @@ def parse(line):
 
 
 def unescape(key):
-    """What some bpftrace has escaped twice."""
+    """Undoes the second escaping of keys by some versions of bpftrace."""
     try:
         return json.loads(f'"{with_bytes(key.encode("utf-8", "surrogateescape"))}"', strict=False)
     except ValueError:
@@ -55,7 +55,7 @@ def unescape_keys(rows):
 
 
 def add_up(pairs):
-    """Keys that look the same are different ones: bytes that are no text, stacks with unknown functions."""
+    """Adds the values of keys that are printed alike, as those with bytes that are no text, or stacks with unknown functions."""
     found = {}
     for key, value in pairs:
         numbers = isinstance(value, int) and isinstance(found.get(key), int)
@@ -68,7 +68,7 @@ def die_with_parent():
 
 
 class Lines:
-    """The lines of a pipe as they come."""
+    """Reads lines from a pipe without blocking."""
 
     def __init__(self, file):
         self.file, self.parts, self.size = file, [], 0
@@ -77,7 +77,7 @@ class Lines:
         return self.file.fileno()
 
     def read(self):
-        """The lines that are complete, or None at the end."""
+        """The complete lines so far, or None at the end."""
         some = os.read(self.fileno(), 1 << 16)
         if not some:
             return None
@@ -85,14 +85,14 @@ class Lines:
         if lines:
             lines[0] = b"".join(self.parts) + lines[0]
             self.parts, self.size = [], 0
-        # Of a line without an end, the begin is no use.
+        # A line that is too long is dropped.
         self.size += len(rest)
         self.parts = self.parts + [rest] if self.size < LINE else []
         return lines
 
 
 class Run:
-    """One life of bpftrace. say: for messages."""
+    """A run of bpftrace. say: function for messages"""
 
     def __init__(self, command, text, say):
         self.say, self.told, self.warnings = say, collections.deque(maxlen=TOLD), 0
@@ -103,10 +103,10 @@ class Run:
             self.process.stdin.write(text.encode("utf-8", "surrogateescape"))
             self.process.stdin.close()
         except BrokenPipeError:
-            pass    # how it ends says why
+            pass    # its exit has the reason
 
     def events(self, collectd):
-        """What it prints, as objects, until its end; Ended when nobody reads the descriptor of collectd any more."""
+        """Yields what bpftrace prints, as objects, until it ends. Raises Ended when the reader of collectd's pipe has closed it."""
         output, errors = Lines(self.process.stdout), Lines(self.process.stderr)
         poll, left = select.poll(), {output.fileno(): output, errors.fileno(): errors}
         for descriptor in left:
@@ -135,7 +135,7 @@ class Run:
                     self.say(text)
 
     def reason(self):
-        """Why it has ended."""
+        """The reason why it has ended."""
         status = self.process.wait()
         if status == 0:
             return "its program is at its end"
@@ -155,7 +155,7 @@ class Run:
 
 
 class Patience:
-    """How long to wait for the next start: longer each time that it does not last."""
+    """The time until the next start, which increases with each run that is short."""
 
     def __init__(self, least=ATTEMPTS_S[0], most=ATTEMPTS_S[1]):
         self.least, self.most = least, most
@@ -170,7 +170,7 @@ class Patience:
 
 
 def wait(seconds, collectd):
-    """Ended as above."""
+    """Waits. Raises Ended when collectd has closed the pipe."""
     poll = select.poll()
     poll.register(collectd, 0)
     if poll.poll(seconds * 1000):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What is busy on a machine, layer by layer, and which service is to blame: for ebpf-graph's sheet of a machine and for
-ebpf-top. What the layers are is in layers.py.
+"""What is busy on a machine, layer by layer, and which service causes it: for ebpf-graph's page of a machine and for
+ebpf-top. layers.py defines the layers.
 
-A subject, a service or not, has host, name, title, is_place, figure(column), and amount(column), its part in the sum of
-all."""
+A subject is a service or a device. It has host, name, title, is_place, figure(column), and amount(column), its part in the
+sum of all."""
 
 import math
 import re
@@ -23,7 +23,7 @@ SHARE = Column("share", "share", "of all", "share", ShareUnit("percent"), ())
 
 
 def by_amount(subjects, column):
-    """(subject, amount) of each that is known to have some or none, who has most first."""
+    """(subject, amount) of each subject with a known amount, largest first."""
     amounts = [(subject, subject.amount(column)) for subject in subjects]
     known = [(subject, amount) for subject, amount in amounts if math.isfinite(amount) and amount >= 0]
     return sorted(known, key=lambda one: (-one[1], one[0].title))
@@ -35,7 +35,7 @@ def share(amount, ranked):
 
 
 class Words:
-    """What may be said of a subject: its figures by the names of their columns; with all_ before, the sums of all."""
+    """The words of a text about a subject: its figures by the names of columns; with the prefix all_, the sums of all."""
 
     def __init__(self, subject, subjects, columns, **known):
         self.subject, self.subjects, self.known = subject, subjects, known
@@ -51,8 +51,8 @@ class Words:
 
 
 def compose(says, words, mark):
-    """A text with words in place of their names; [what is in brackets] is left out where one of its words is unknown.
-    mark(word, subject): as it is shown; subject: whose name it is, or None"""
+    """A text with words in place of their names. [A part in brackets] is left out if one of its words is unknown.
+    mark(word, subject): formats a word; subject: the one that it names, or None"""
     said = []
     for part in re.split(r"(\[[^]]*\]|{\w+})", says):
         inner = part[1:-1]
@@ -65,15 +65,16 @@ def compose(says, words, mark):
 
 
 def plain(word, subject):
-    """For a terminal."""
+    """The mark() of a terminal."""
     return shorten(printable(word), NAMED) if subject else printable(word)
 
 
 class Table:
-    """Subjects with their figures, who is to blame first."""
+    """A table of subjects with their figures, largest first."""
 
     def __init__(self, rank, heading, columns, rows, telling):
-        """rank: that it is sorted by; rows: (subject, figures) of each; telling: columns for which a row is shown"""
+        """rank: the Rank it is sorted by; rows: (subject, figures); telling: a row is shown if it has a value in one of these
+        columns"""
         self.rank, self.heading, self.columns, self.rows, self.telling = rank, heading, columns, rows, telling
 
     def json(self):
@@ -82,17 +83,17 @@ class Table:
                 for subject, figures in self.rows]
 
     def shown(self):
-        """Those rows that have some of what tells."""
+        """The rows that have a value in one of the columns `telling`."""
         return [(subject, figures) for subject, figures in self.rows
                 if any(figure > 0 for column, figure in zip(self.columns, figures) if column in self.telling)]
 
 
 class Labelled:
-    """What is no service, but has its part as one has: a label of another subject's series."""
+    """A subject that is no service but has a part in the sum: a label of another subject's series."""
     is_place = False
 
     def __init__(self, whole, label, columns):
-        """columns: that it has"""
+        """columns: those that it has"""
         self.whole, self.name, self.title, self.columns = whole, label, label, columns
 
     def figure(self, column):
@@ -106,7 +107,7 @@ class Labelled:
 
 
 class Place:
-    """What is no service, under a name: its figures are no parts of anything."""
+    """A device, whose figures are not parts of a sum."""
 
     def __init__(self, whole, title):
         self.whole, self.name, self.title = whole, title, title
@@ -117,17 +118,17 @@ class Place:
 
 
 class Finding:
-    """What a layer of a machine shows."""
+    """What the triage has found in a layer."""
 
     def __init__(self, layer, subjects):
         self.layer = layer
         self.services = [subject for subject in subjects if not subject.is_place]
         self.services += [Labelled(subject, label, layer.labelled) for instance, label in layer.parts for subject in subjects
                           if subject.is_place and subject.name == instance]
-        self.columns = ()   # of services
+        self.columns = ()   # of the table of services
         self.rank = next((rank for rank in layer.ranks if by_amount(self.services, rank.column)), None)
         self.off = [probe for probe in layer.probes if not probe.is_on(subjects)]
-        self.clauses = []   # (what is said, Words), that of the rank first
+        self.clauses = []   # (text, Words), that of the rank first
         self.tables = []
         if self.rank:
             self._rank()
@@ -146,7 +147,7 @@ class Finding:
             self._say(rank, self.services, self.columns)
 
     def _place(self, places, subjects):
-        """By the first column; what is unknown comes last."""
+        """Adds a table of devices, sorted by the first column; unknown values come last."""
         figures = {subject: [*map(subject.figure, places.columns)] for subject in subjects}
         known = [subject for subject, row in figures.items() if not all(map(math.isnan, row))]
         ranked = [subject for subject, _ in by_amount(known, places.column)]
@@ -157,7 +158,7 @@ class Finding:
             self._say(places, known, places.columns)
 
     def _say(self, rank, subjects, columns):
-        """Something about who has most; if nobody has any, and nothing is said yet, that."""
+        """Adds a text about the largest subject. If no subject has any, adds that, unless there is a text already."""
         ranked = by_amount(subjects, rank.column)
         if ranked and ranked[0][1] > 0:
             subject, amount = ranked[0]
@@ -168,11 +169,11 @@ class Finding:
             self.clauses.append((rank.nothing, Words(None, subjects, columns)))
 
     def sentence(self, mark=plain):
-        """What is the matter, and who is to blame. mark: see compose()"""
+        """A sentence about the layer and its largest subject. mark: see compose()"""
         return "; ".join(compose(says, words, mark) for says, words in self.clauses) or "unknown"
 
     def json(self):
-        """The service to blame is null where nobody is."""
+        """For --json; the service is null if there is none to name."""
         blamed = self.clauses[0][1].subject if self.rank else None
         return {"layer": self.layer.name, "sentence": self.sentence().replace(NBSP, " "), "blame": blamed and blamed.name,
                 **{table.heading + "s": table.json() for table in self.tables},
@@ -197,5 +198,5 @@ class Finding:
 
 
 def look(subjects):
-    """A finding of each layer of a machine."""
+    """The finding of each layer of a machine."""
     return [Finding(layer, subjects) for layer in LAYERS]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A private collectd that runs with the plugin for some seconds: what its log says of each probe, and which series it
-has. It writes to a directory of its own alone."""
+"""Runs a private collectd with the plugin for some seconds: reads its log about each probe, and lists its series. It writes
+only to a private directory."""
 
 import contextlib
 import dataclasses
@@ -20,8 +20,8 @@ from unixsock import Unixsock
 HOST = "check"
 BEGIN = f"{HOST}/ebpf-"
 READS = "entering read-loop"
-BEGINS = 180    # seconds that the probes may take to load
-ENDS = 20       # seconds to end
+BEGINS = 180    # seconds to load the probes, at most
+ENDS = 20       # seconds to end, at most
 STEP = 0.1
 LINE = re.compile(r"^\[[^]]*\] \[(\w+)\] ebpf plugin: (.*)$")
 OFF_BY_DEFAULT = "it is off by default"
@@ -34,26 +34,26 @@ class Failed(Exception):
 @dataclasses.dataclass
 class Probe:
     name: str
-    tier: int = 0       # 0: it is off
-    why: str = ""       # it is off
-    lost: tuple = ()    # (tier, why) of each that was tried before
+    tier: int = 0       # 0: the probe is off
+    why: str = ""       # the reason why it is off
+    lost: tuple = ()    # (number, reason) of each hook set that was tried before
 
     def by_default(self):
-        """It is off as nobody wants it."""
+        """Whether it is off because it is not enabled."""
         return not self.tier and self.why.startswith(OFF_BY_DEFAULT)
 
 
 class Result:
-    """Of a trial."""
+    """The result of a trial."""
 
     def __init__(self, log):
         self.probes = {}
-        self.complaints = []    # what is wrong, or perhaps not meant so, and concerns no probe as a whole
-        self.off = ""           # why the plugin is off
-        self.identifiers = []   # service/series of the ebpf plugin
-        self.most = ""          # series of one service
-        self.plugin = {}        # what it says of itself, by series
-        self.rates = {}         # per second, while it ran
+        self.complaints = []    # warnings and errors that are not about a whole probe
+        self.off = ""           # the reason why the plugin is off
+        self.identifiers = []   # SERVICE/SERIES of the ebpf plugin
+        self.most = ""          # the highest number of series of a service, as text
+        self.plugin = {}        # the plugin's own figures, by series
+        self.rates = {}         # events per second during the trial
         for line in log.splitlines():
             if match := LINE.match(line):
                 self._take(*match.groups())
@@ -78,11 +78,11 @@ class Result:
             self.complaints.append(text)
 
     def share(self, probe):
-        """Percent of the CPUs, by its own estimate; not a number: unknown."""
+        """The plugin's estimate of a probe's cost, in percent of all CPUs; NaN if unknown."""
         return self.plugin.get((f"percent-overhead_{probe}", "value"), math.nan)
 
     def services(self):
-        """By name, with the series of each."""
+        """The series of each service, by name."""
         found = {}
         for identifier in self.identifiers:
             service, series = identifier.split("/", 1)
@@ -91,7 +91,7 @@ class Result:
 
 
 def brief(why):
-    """(reason without what libbpf said, remedy)"""
+    """(reason without libbpf's messages, remedy)"""
     reason, _, remedy = re.sub(r" \(libbpf: .*?\)(?=[;,]|$)", "", why).partition("; ")
     return reason, remedy
 
@@ -130,19 +130,19 @@ LoadPlugin unixsock
 
 
 def own(found):
-    """Lines for the plugin as it is configured."""
+    """The configured lines of the plugin."""
     return found.without("Profiles")
 
 
 def others(found, result):
-    """Lines that switch on what is off by default, and nothing else."""
+    """Lines that enable only the probes that are off by default."""
     switched = "".join(f'  <Probe "{probe.name}">\n    Enable {str(probe.by_default()).lower()}\n  </Probe>\n'
                        for probe in result.probes.values())
     return "\n".join(found.lines("ObjectDirectory", "SymbolReader")) + "\n" + switched
 
 
 def wrapped(lacking):
-    """What takes capabilities from a command. lacking: as setpriv wants it; "": none"""
+    """The command prefix that drops capabilities. lacking: in setpriv's syntax; "": none"""
     return ["setpriv", "--bounding-set", lacking, "--inh-caps", lacking] if lacking else []
 
 
@@ -155,7 +155,7 @@ def _text(path):
 
 
 def _wait(process, log, seconds):
-    """For its first reading."""
+    """Waits for the first reading."""
     give_up = time.monotonic() + seconds
     while READS not in _text(log):
         if process.poll() is not None:
@@ -175,15 +175,15 @@ def _stop(process):
 
 
 def _list(socket, result):
-    """The series of the ebpf plugin, and the values of what it says of itself."""
+    """Reads the series of the ebpf plugin, and the values of its own figures."""
     with contextlib.suppress(live.Trouble):
         found, result.plugin = Unixsock(socket).all_of(BEGIN, BEGIN + "self/")
         result.identifiers = [one.removeprefix(BEGIN) for one in found]
 
 
 def run(daemon, found, extra, lacking, seconds, kernel):
-    """found: Configuration; extra: lines in the plugin's block; lacking: capabilities, see wrapped(); seconds: of reading.
-    Failed: collectd does not run."""
+    """found: a Configuration; extra: lines in the plugin's block; lacking: capabilities, see wrapped(); seconds: of readings.
+    Raises Failed if collectd does not run."""
     directory = tempfile.mkdtemp(prefix="ebpf-trial.")
     log, words = os.path.join(directory, "log"), os.path.join(directory, "words")
     conf = os.path.join(directory, "conf")

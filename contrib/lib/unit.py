@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Units, and how figures in them are written."""
+"""Units and the format of figures in them."""
 
 import dataclasses
 import math
 
-# Between a figure and its unit: they stay together, and rows of them stay aligned.
+# The space between a figure and its unit: no line breaks there, and all have the same width.
 NBSP = "\N{NO-BREAK SPACE}"
 UNKNOWN = "–"
 PREFIXES = "nµm kMGTP"
@@ -13,23 +13,23 @@ NONE = PREFIXES.index(" ")
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
-    name: str               # on an axis
-    symbol: str = ""        # behind a figure
+    name: str               # on the axis of a chart
+    symbol: str = ""        # after a figure
     base: int = 1000
-    small: bool = False     # thousandths have a prefix too
-    exponent: bool = False  # powers of ten in place of prefixes, which would mean something else of squares
-    whole: bool = False     # there are no fractions of it
+    small: bool = False     # prefixes for small values, too: m, µ
+    exponent: bool = False  # powers of ten in place of prefixes, which would be wrong for squares
+    whole: bool = False     # integers only
 
     def write(self, value):
         """Three digits, prefix and symbol: 12.3 ms, 3.02 MiB."""
         return self._write(value, self._digits)
 
     def tick(self, value):
-        """For an axis: no more digits than there are, nor a unit behind a power."""
+        """The label of an axis: without trailing zeros, and without a unit after a power of ten."""
         return self._power(value) if self.exponent else self._write(value, "{:g}".format)
 
     def short(self, value):
-        """For a narrow column, under a heading that says of what: 12.3ms, 3.02Mi."""
+        """For a narrow column, whose heading has the unit: 12.3ms, 3.02Mi."""
         return self.write(value).removesuffix("/s").removesuffix("B").replace(NBSP, "")
 
     def json(self):
@@ -50,7 +50,7 @@ class Unit:
 
     def _scale(self, value):
         power, size = NONE, abs(value)
-        # What would be rounded up to the base belongs to the next prefix.
+        # A value that would be rounded up to the base gets the next prefix.
         while size >= self.base - 0.5 and power < len(PREFIXES) - 1:
             size, power = size / self.base, power + 1
         while self.small and 0 < size < 0.9995 and power > 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""collectd's unixsock plugin as a source: what collectd has in its cache, with the rates of counters."""
+"""collectd's unixsock plugin as a source: the values in collectd's cache, with the rates of counters."""
 
 import math
 import os
@@ -13,13 +13,13 @@ import name
 from live import Trouble
 from samples import sample
 
-PATIENCE = 10       # seconds, for an answer
-AT_ONCE = 50        # questions, before the answers are read
-# Who answers need not be collectd.
+PATIENCE = 10       # seconds to wait for a response
+AT_ONCE = 50        # requests that are sent before responses are read
+# The other end need not be collectd, so responses are bounded.
 LINE = 4096         # bytes
-LINES = 1000000     # of an answer; collectd lists a series in each
-ANSWER = 2 ** 28    # bytes of it
-NAMED = 20          # plugins in a message
+LINES = 1000000     # of a response; collectd lists a series in each
+ANSWER = 2 ** 28    # bytes of a response
+NAMED = 20          # plugins named in a message
 HELP = {
     FileNotFoundError: "there is no such socket: collectd does not run, or lacks the unixsock plugin "
                        f"(LoadPlugin unixsock, see {sample('unixsock.conf')}); --socket names another one",
@@ -35,7 +35,7 @@ def quote(identifier):
 
 
 def split(identifier):
-    """(host, service, file) of what is wanted, else None."""
+    """(host, service, file) of an identifier of the ebpf plugin or of a column, else None."""
     parts = identifier.split("/")
     if len(parts) != 3 or not live.is_wanted(parts[2]):
         return None
@@ -53,7 +53,7 @@ class Unixsock:
         return self.path
 
     def listens(self):
-        """Nothing comes unasked."""
+        """Whether values arrive without a request: no."""
         return False
 
     def settled(self):
@@ -73,13 +73,13 @@ class Unixsock:
         self.socket = None
 
     def _ask(self, *commands):
-        """The answers, each a list of lines; a refusal is None."""
+        """The responses, each a list of lines, or None for an error."""
         self.socket.sendall("".join(command + "\n" for command in commands).encode("utf-8", "surrogateescape"))
         return [self._answer(time.monotonic() + PATIENCE) for _ in commands]
 
     def _line(self, give_up):
         while (line := next(self.lines, None)) is None:
-            # A byte now and then is no answer.
+            # The limit is for the whole response: single bytes do not extend it.
             left = give_up - time.monotonic()
             if len(self.received) > LINE or left <= 0:
                 raise ConnectionResetError
@@ -117,7 +117,7 @@ class Unixsock:
             raise Trouble(f"{self.path}: {why}") from error
 
     def all_of(self, begin, of):
-        """(identifiers that begin so, {(series, data source): value} of those that begin with `of`)"""
+        """(identifiers that start with `begin`, {(series, data source): value} of those that start with `of`)"""
         try:
             self._connect()
             listed = [line.partition(" ")[2] for line in self._ask("LISTVAL")[0] or []]
@@ -146,7 +146,7 @@ class Unixsock:
         return services
 
     def _refuse(self, plugins):
-        """plugins: of which there are values, but none of services"""
+        """plugins: those that have values, none of which is of a service"""
         if not plugins:
             raise Trouble(f"{self}: collectd has no values yet; the first ones come within its Interval", True)
         if "ebpf" in plugins:
@@ -157,7 +157,7 @@ class Unixsock:
 
 
 def parse(line):
-    """(data source, value)"""
+    """(data source, value) of a line"""
     source, _, value = line.partition("=")
     try:
         return source, float(value)

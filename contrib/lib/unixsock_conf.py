@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""For packages: python3 unixsock_conf.py FILE copies unixsock.conf, which lies beside this file, to FILE, unless the
-configuration of the machine's collectd loads the unixsock plugin already."""
+"""For packages: python3 unixsock_conf.py FILE copies unixsock.conf, which is in the directory of this file, to FILE, unless
+the configuration of the machine's collectd loads the unixsock plugin already."""
 
 import os
 import shutil

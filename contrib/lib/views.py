@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the live view on a terminal can show. A view has a title and lines; of a table, one line is chosen."""
+"""The views of the live display on a terminal. A view has a title and lines; a table also has a chosen row."""
 
 import textwrap
 
@@ -9,9 +9,9 @@ import table
 from columns import COLUMNS
 from text import printable
 
-MOST = 3    # services of a layer
+MOST = 3    # services of a layer, at most
 
-# Key, what it does, in a word; in the order of importance: the line of keys has as many as fit.
+# (key, function, short word), in the order of importance: the line of keys shows as many as fit.
 KEYS = (("?", "help"), ("q", "quit"), ("/", "filter"), ("Enter", "one service"), ("t", "triage"), ("u", "upstreams"),
         ("s", "services"), ("p", "pause"), ("r", "reverse"), ("←→", "sort by"))
 MEANINGS = {
@@ -23,7 +23,7 @@ MEANINGS = {
 
 
 def key_line(width):
-    """As many keys as there is room for."""
+    """The line of keys, as many as fit."""
     line = ""
     for key, word in KEYS:
         more = f"{line}  {key} {word}".strip()
@@ -34,34 +34,34 @@ def key_line(width):
 
 
 class View:
-    """Something that is scrolled."""
+    """A view that can be scrolled."""
     backwards = False
-    chosen = None       # of a table, the place of the row
+    chosen = None       # the index of the chosen row of a table
 
     def take(self, rows):
-        """Values have come."""
+        """Sets new values."""
 
     def move(self, way):
-        """Another column; there is one order alone."""
+        """Sorts by another column. This view has only one order."""
 
     def step(self, way):
-        """Another row: False, as none can be chosen."""
+        """Chooses another row. Returns False here: there are no rows to choose."""
         return False
 
     def service(self):
-        """The row that is chosen, or None."""
+        """The chosen row, or None."""
 
 
 class Rows(View):
-    """A table that can be sorted."""
+    """A sortable table."""
 
     def __init__(self, what, choose, of, sorted_by, backwards=False, without=""):
-        """choose: of all rows, those that it has; sorted_by: a column, or None for the name; without: what is said if there
-        are none"""
+        """choose: function that selects from all rows; sorted_by: a column, or None for the name; without: the text if there are
+        no rows"""
         self.what, self.choose, self.of, self.sorted_by, self.backwards = what, choose, of, sorted_by, backwards
         self.without = without
         self.rows = []
-        self.shown = set()      # places of columns that had a value: they stay
+        self.shown = set()      # indices of columns that ever had a value: these stay visible
         self.filter = ""
         self.chosen = 0
 
@@ -70,7 +70,7 @@ class Rows(View):
         self.shown |= set(table.filled([row.figures for row in self.rows], self.of))
 
     def _filtered(self):
-        """Sorted."""
+        """The filtered rows, sorted."""
         rows = [row for row in self.rows if self.filter.lower() in row.title.lower()]
         return live.sort(rows, self.sorted_by, self.backwards, self.of)
 
@@ -92,7 +92,7 @@ class Rows(View):
         return rows[min(self.chosen, len(rows) - 1)] if rows else None
 
     def lines(self, width):
-        """A heading that stays, as far as there are rows, and these."""
+        """(heading, which is not scrolled, if there are rows; lines of the rows)"""
         rows = self._filtered()
         if not rows:
             return None, [("row", f"none has {printable(self.filter)!r} in its name" if self.rows else self.without)]
@@ -104,7 +104,7 @@ class Rows(View):
 
 
 class Triage(View):
-    """Layer by layer."""
+    """The triage, layer by layer."""
 
     def __init__(self):
         self.findings = {}
@@ -120,7 +120,7 @@ class Triage(View):
 
 
 class Detail(View):
-    """Of one service."""
+    """One service."""
 
     def __init__(self):
         self.rows, self.row = [], None
