@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What every test of these directories is: counted checks, each printed with what it got and wanted, in a directory of
-its own.
+"""The base of all tests in these directories: counted checks, each printed with what it got and wanted, and a temporary
+directory.
 
 A check decides: it asserts what does not depend on how fast the machine is or on what else it does, as counts, sums,
 names, order, messages. What does depend on that, as a share of time, a percentile beside a clock or a cost, is one of the
@@ -23,7 +23,8 @@ class Skip(Exception):
 
 
 class Comparisons:
-    """Each is printed with what it got and wanted, and returns whether it holds. _count(fine, text) counts it."""
+    """Comparisons, each of which is printed with what it got and wanted, and returns whether it passed. _count(fine, text)
+    counts it."""
 
     def close(self, what, got, want, rel=0.0, slack=0.0):
         """|got - want| <= rel * |want| + slack"""
@@ -39,12 +40,12 @@ class Comparisons:
         return self._count(low <= got <= high, f"{what}: got {got:.10g} want {low:.10g} .. {high:.10g}")
 
     def between(self, what, got, bounds, rel=0.0, slack=0.0):
-        """As close, of a truth that is known to lie between these two."""
+        """Like close(), for a truth that is known to be between two bounds."""
         low, high = bounds
         return self.within(what, got, low - rel * abs(low) - slack, high + rel * abs(high) + slack)
 
     def true(self, what, fine, got=""):
-        """got: of what it was told, where that is more than yes or no."""
+        """got: the value that was checked, if it is more than true or false"""
         return self._count(fine, f"{what}: " + (f"got {got}" if got != "" else "yes" if fine else "no"))
 
     def contains(self, what, text, part):
@@ -52,7 +53,7 @@ class Comparisons:
 
 
 class Figures(Comparisons):
-    """Those that depend on the machine."""
+    """Comparisons that depend on the machine."""
 
     def __init__(self, check):
         self.check = check
@@ -108,5 +109,5 @@ class Check(Comparisons):
 
     @staticmethod
     def left_out(what, why):
-        """A part that cannot run here: tests/run counts it as skipped."""
+        """Prints that a part cannot run here; tests/run counts it as skipped."""
         print(f"skip: {what}: {why}")

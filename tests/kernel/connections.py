@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Clients and servers of TCP that do what a test asks them to, each in a process of its own."""
+"""TCP clients and servers that carry out a test's orders, each in its own process."""
 
 import ctypes
 import errno
@@ -15,15 +15,15 @@ from lib import LIBC, die_with_test
 
 PR_SET_NAME = 15
 SO_ATTACH_FILTER, SO_DETACH_FILTER = 26, 27
-TOTAL_RETRANS = 100  # of struct tcp_info, its offset
+TOTAL_RETRANS = 100  # its offset in struct tcp_info
 OVER_4, OVER_6 = socket.AF_INET, socket.AF_INET6
 WHERE = {OVER_4: "127.0.0.1", OVER_6: "::1"}
-# None that the kernel gives to others by itself.
+# Ports outside of the range from which the kernel assigns them.
 PORTS = itertools.count(10000 + os.getpid() * 37 % 20000)
 
 
 def free_port(kind=socket.SOCK_STREAM):
-    """That a server of this machine can bind."""
+    """A port that a server can bind."""
     for port in PORTS:
         with socket.socket(OVER_4, kind) as sock:
             try:
@@ -34,7 +34,7 @@ def free_port(kind=socket.SOCK_STREAM):
 
 
 def drop_all(sock):
-    """The socket takes no packet, and its peer has to send again."""
+    """Attaches a filter that drops all packets, so that the other end retransmits."""
     code = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, 0))  # BPF_RET, no byte
     sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("@HP", 1, ctypes.addressof(code)))
 
@@ -44,7 +44,7 @@ def drop_none(sock):
 
 
 class Worker:
-    """In the process of its own, what it is asked for by its peer in the test."""
+    """Carries out, in the child, the orders of its Peer in the test."""
 
     def __init__(self, listener=None):
         self.listener, self.open, self.trying = listener, [], []
@@ -61,7 +61,7 @@ class Worker:
         self.open += [self.listener.accept()[0] for _ in range(count)]
 
     def connect(self, port, count, family=OVER_4):
-        """How long each took, at least: the calls' own share is in it."""
+        """The durations of the connects, which include the system calls themselves."""
         taken = []
         for _ in range(count):
             sock = socket.socket(family)
@@ -73,7 +73,7 @@ class Worker:
         return taken
 
     def start(self, port, count, tries=None):
-        """Without waiting for them."""
+        """Starts connects without waiting for them."""
         for _ in range(count):
             sock = socket.socket()
             sock.setblocking(False)
@@ -84,7 +84,7 @@ class Worker:
             self.trying.append(sock)
 
     def finish(self):
-        """The error of each, when all are through."""
+        """Waits for all connects and returns their errors."""
         errors = []
         for sock in self.trying:
             select.select([], [sock], [])
@@ -113,13 +113,13 @@ class Worker:
                 rest -= len(sock.recv(rest))
 
     def close(self, count):
-        """Of the youngest."""
+        """Closes the youngest connections."""
         for sock in self.open[-count:]:
             sock.close()
         del self.open[-count:]
 
     def acknowledge(self):
-        """What has come, at once and by this process, not by a timer in whatever context."""
+        """Sends pending acknowledgements now and in this process, not from a timer in another context."""
         for sock in self.open:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
@@ -146,7 +146,7 @@ class Worker:
 
 
 class Peer:
-    """A worker under a command name of its own."""
+    """A Worker in a process with its own command name."""
 
     def __init__(self, test, name, listener=None):
         down, self.to = os.pipe()

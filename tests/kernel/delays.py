@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A server that knows where the time of its requests goes (load_delay.c), its upstream and its clients."""
+"""A server that logs the parts of its requests' time (load_delay.c), its upstream and its clients."""
 
 import os
 import struct
 
 import truth
 
-# As enum part of delay_work.h.
+# In the order of enum part in delay_work.h.
 PARTS = ("socket", "cpu", "runqueue", "disk", "memory", "lock", "upstream", "client", "sleep", "async", "pipe", "other")
 METRICS = tuple(part for part in PARTS if part != "pipe")  # latency-in_*
 LOG = struct.Struct(f"=3q{len(PARTS)}q{len(PARTS)}qq")
@@ -24,7 +24,7 @@ def probe(frequency, budget, *collect):
 
 
 def has_disk(test):
-    """Does the file system refuse reads that pass by its cache?"""
+    """Whether the file system supports direct I/O."""
     path = os.path.join(test.disk, "direct")
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT))
@@ -35,7 +35,7 @@ def has_disk(test):
 
 
 class Log:
-    """What the server has logged, at any moment."""
+    """The server's log, interpolated at any moment."""
 
     def __init__(self, path):
         self.path = path
@@ -60,7 +60,7 @@ class Log:
 
 
 class Server:
-    """name: of the service, its command is kt_NAME."""
+    """name: of the service, whose command is kt_NAME"""
 
     def __init__(self, test, name, architecture, workers, cpu=-1, upstream=None):
         self.test, self.name = test, name
@@ -90,13 +90,14 @@ class Upstream:
 
 
 def readings(daemon, service, metric, begin, end):
-    """(time, value) of those within. One that repeats the value before is of a window that goes on."""
+    """(time, value) of the readings in this time. A value that repeats the one before belongs to the same window and is left
+    out."""
     rows = [row[:2] for row in daemon.rows(service, metric) if begin < row[0] < end]
     return rows[:1] + [row for before, row in zip(rows, rows[1:]) if row[1] != before[1]]
 
 
 def mean(rows, log):
-    """Of what each request has, weighted by the requests between these readings. None: there are too few."""
+    """The mean per request, weighted by the requests between the readings. None if there are too few."""
     total = requests = 0
     for before, row in zip(rows, rows[1:]):
         count = log.grown(before[0], row[0])["requests"]
@@ -106,7 +107,7 @@ def mean(rows, log):
 
 
 def wants(log, begin, end):
-    """({part of METRICS: seconds per request}, response time) by the server's own clocks."""
+    """({part of METRICS: seconds per request}, response time in seconds) by the server's clocks"""
     grown = log.grown(begin, end)
     found = {part: grown[part] / grown["requests"] for part in METRICS}
     found["other"] += grown["pipe"] / grown["requests"]

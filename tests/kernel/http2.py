@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""HTTP/2 by hand: a server and its client that send the frames they are told to, in the pieces they are told to.
+"""An HTTP/2 server and client that send exactly the frames and pieces that a test wants.
 
-A block of headers is not HPACK but what the server is to do: when the request was sent, how to answer, and after how
-many seconds. The server keeps a log of between which two times each request was received, first answered, and ended.
+A block of headers is not HPACK but an order for the server: when the request was sent, the kind of response, and the delay
+in seconds. The server logs, for each request, the two times between which it was received, first responded to, and ended.
 """
 
 import ctypes
@@ -29,7 +29,7 @@ UNKNOWN = 0x0b
 END_STREAM, END_HEADERS, PADDED = 1, 4, 8
 PR_SET_NAME = 15
 NEVER = 1000  # seconds
-SENT = b"0000000000.000000"  # what becomes the time when a request is sent
+SENT = b"0000000000.000000"  # replaced by the time when the request is sent
 EVENTS = 20
 
 
@@ -50,7 +50,7 @@ def reset(stream):
 
 
 def other():
-    """Frames that are no request, and one of a type that nobody knows."""
+    """Frames that are no requests, one of them of an unknown type."""
     return frame(PING, 1, 0, bytes(8)) + frame(WINDOW_UPDATE, 0, 0, b"\0\0\0\1") + frame(UNKNOWN, 0xff, 3, b"\1" * 11)
 
 
@@ -62,7 +62,7 @@ def large(stream):
     return headers(stream) + data(stream, 0, 16384) * 6 + data(stream, END_STREAM, 16000)
 
 
-# How: (seconds before, frames, what of the answer that is) one after the other.
+# Kind of response: its steps, each (seconds before it, frames, parts of the response that these are).
 RESPONSES = {
     "plain": lambda s, delay: [(delay, headers(s) + data(s, END_STREAM), ("first", "end"))],
     "only": lambda s, delay: [(delay, headers(s, END_STREAM), ("first", "end"))],
@@ -81,7 +81,7 @@ RESPONSES = {
 
 
 def pieces(octets, *sizes):
-    """Of these sizes, in turn."""
+    """The bytes in pieces of these sizes, which are repeated."""
     at, found = 0, []
     while at < len(octets):
         found.append(octets[at:at + sizes[len(found) % len(sizes)]])
@@ -118,7 +118,7 @@ def receive_vectors(call):
 
 
 def receive_apart(sock):
-    """The header of a frame, then what is in it."""
+    """Receives the header of a frame and its payload by two calls."""
     head = sock.recv(9, socket.MSG_WAITALL)
     length = len(PREFACE) - 9 if PREFACE.startswith(head) else int.from_bytes(head[:3], "big")
     return head + (sock.recv(length, socket.MSG_WAITALL) if length else b"")
@@ -140,7 +140,7 @@ def iovecs(into):
 
 
 def preadv2(sock, into):
-    """At the file's position, which a socket has none of."""
+    """preadv2 with offset -1: at the file position, which a socket does not have."""
     return ctypes.CDLL(None).preadv2(sock.fileno(), iovecs(into), len(into), ctypes.c_long(-1), 0)
 
 
@@ -152,7 +152,7 @@ def recvmmsg(sock, into):
 
 
 def send_file(sock, octets):
-    """The headers of frames by send, what is in them by sendfile."""
+    """Sends the headers of frames by send and their payloads by sendfile."""
     with tempfile.TemporaryFile() as file:
         file.write(bytes(1 << 16))
         file.flush()
@@ -167,7 +167,7 @@ def send_file(sock, octets):
 
 
 class Connection:
-    """The server's side of one."""
+    """The server's end of a connection."""
 
     def __init__(self, server, sock):
         self.server, self.sock = server, sock
@@ -179,7 +179,7 @@ class Connection:
         try:
             while self.once():
                 pass
-        except (OSError, ValueError):  # ValueError: a request that is none
+        except (OSError, ValueError):  # ValueError: a malformed request
             pass
         self.sock.close()
 
@@ -264,12 +264,12 @@ class Connection:
 
 
 class Server:
-    """One process, in which a connection is a thread."""
+    """A process with a thread for each connection."""
 
     def __init__(self, test, name, receive="recv", give="send", family=socket.AF_INET, threads=False):
         self.name, self.receive, self.give, self.threads = name, receive, give, threads
         self.path = os.path.join(test.dir, "log-" + name)
-        self.sent = {}  # by when a client began to send, when it had
+        self.sent = {}  # time before a client's send -> time after it
         listener = socket.socket(family)
         listener.bind(os.path.join(test.dir, name) if family == socket.AF_UNIX else ("127.0.0.1", 0))
         listener.listen(16)
@@ -296,7 +296,7 @@ class Server:
         self.log.write(json.dumps({"name": name, **when}) + "\n")
 
     def requests(self):
-        """Each as {"sent", "received", "first", "end"}, as far as it has come."""
+        """Each request as {"sent", "received", "first", "end"}, without the keys that are not reached yet."""
         found = {}
         with open(self.path, encoding="ascii") as log:
             for line in map(json.loads, log):
@@ -305,8 +305,8 @@ class Server:
                 for one in found.values()]
 
     def settled(self, begin=0.0):
-        """What was sent since then, when all of it has ended: a client has its answer before the call that sent it is
-        over."""
+        """Waits until all requests that were sent since `begin` have ended, and returns them. A client may have a response before
+        the server's call that sent it returns."""
         while True:
             requests = [one for one in self.requests() if one["sent"][0] >= begin]
             if all("end" in one for one in requests):
@@ -315,10 +315,10 @@ class Server:
 
 
 class Client:
-    """One connection."""
+    """A client with one connection."""
 
     def __init__(self, server, begin=(PREFACE,), pause=0.05):
-        """begin: what is sent before the first frame, in these pieces."""
+        """begin: the pieces that are sent before the first frame"""
         self.server = server
         self.sock = socket.socket(server.family)
         self.sock.connect(server.where)
@@ -336,7 +336,7 @@ class Client:
 
     def receive(self, count):
         while len(self.octets) < count:
-            # Of calls that block, hook set 4 may miss some.
+            # Hook set 4 may miss calls that block.
             select.select([self.sock], [], [])
             more = self.sock.recv(65536)
             if not more:
@@ -346,7 +346,7 @@ class Client:
         return taken
 
     def request(self, how, delay, padded=False):
-        """Its frames; they are sent by whoever asks."""
+        """The frames of a request, for send()."""
         self.last += 2
         block = SENT + f" {how} {delay}".encode()
         if padded:
@@ -354,7 +354,7 @@ class Client:
         return headers(self.last, END_STREAM, block)
 
     def send(self, octets, *sizes):
-        """In pieces of these sizes."""
+        """Sends in pieces of these sizes."""
         begin = f"{time.time() - 1e-6:.6f}"
         octets = octets.replace(SENT, begin.encode())
         for piece in pieces(octets, *(sizes or [1 << 20])):
@@ -362,7 +362,7 @@ class Client:
         self.server.sent[float(begin)] = time.time()
 
     def wait(self, *streams):
-        """Until the server has ended these."""
+        """Waits until the server has ended these streams."""
         while not self.ended.issuperset(streams):
             head = self.receive(9)
             length, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
@@ -371,7 +371,7 @@ class Client:
                 self.ended.add(int.from_bytes(head[5:], "big"))
 
     def rounds(self, count, at_once, how, delay, sizes=(1 << 20,), **options):
-        """So many times so many requests, sent in pieces of these sizes."""
+        """Sends `count` times `at_once` requests, in pieces of these sizes, and waits for the responses."""
         for _ in range(count):
             first = self.last + 2
             self.send(b"".join(self.request(how, delay, **options) for _ in range(at_once)), *sizes)
@@ -381,7 +381,7 @@ class Client:
         self.sock.close()
 
     def finish(self):
-        """Until the server has closed the connection, too."""
+        """Closes the connection and waits until the server has closed it, too."""
         try:
             self.sock.shutdown(socket.SHUT_WR)
             while self.sock.recv(65536):

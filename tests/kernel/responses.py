@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of responses by class share: servers of their own, and what collectd says of each class."""
+"""What the tests of classes of responses share: servers, and checks of the values of each class."""
 
 import ctypes
 import os
@@ -14,11 +14,11 @@ PR_SET_NAME = 15
 
 
 def start(test, name, serve, kind=socket.SOCK_STREAM):
-    """A process with this command name that serves on a socket. Returns where."""
+    """Starts a process with this command name that serves on a socket. Returns the socket's address."""
     if kind == socket.SOCK_STREAM:
         sock = socket.create_server(("127.0.0.1", 0))
     else:
-        # A port that the kernel has chosen is a client's.
+        # The probe takes a port that the kernel has chosen for a client's.
         sock = socket.socket(socket.AF_INET, kind)
         sock.bind(("127.0.0.1", free_port(kind)))
     if os.fork() == 0:
@@ -32,7 +32,7 @@ def start(test, name, serve, kind=socket.SOCK_STREAM):
 
 
 def serve_each(answer):
-    """What serves each connection in a process of its own."""
+    """A function that serves each connection in a process of its own."""
     def serve(listener):
         while True:
             sock, _ = listener.accept()
@@ -46,19 +46,19 @@ def serve_each(answer):
 
 
 def finish(sock):
-    """The server closes the connection when the call with its last answer is over."""
+    """Waits until the server closes the connection, which it does after the call that sends its last response."""
     sock.shutdown(socket.SHUT_WR)
     while sock.recv(65536):
         pass
 
 
 def shares(daemon, name, kind):
-    """Of a class, of each interval that has any."""
+    """The shares of a class in all intervals that have any responses."""
     return [row[1] for row in daemon.rows(name, f"percent-response-{kind}") if row[1] == row[1]]
 
 
 def check(test, what, daemon, name, counts, times, moment):
-    """counts: by class, of each of so many times; None: of none."""
+    """counts: responses of each class at each of `times` times; None: of no class"""
     whole = sum(counts.values())
     test.equal(f"{what}: {name}: requests", daemon.row_after(name, "total_requests", moment)[1], times * whole)
     for kind, count in counts.items():
@@ -72,7 +72,7 @@ def check(test, what, daemon, name, counts, times, moment):
 
 
 def check_times(test, what, daemon, name, pause, slowness):
-    """Of the classes slow, whose responses pause, and 4xx, average of an interval."""
+    """Checks the average times of the classes slow, whose responses pause, and 4xx, in an interval."""
     got = longest(daemon, name, "slow")
     test.true(f"{what}: service time of slow is not below {0.96 * pause} s", got >= 0.96 * pause, got)
     test.figures.within(f"{what}: service time of slow, s", got, 0.96 * pause, 2 * pause * slowness)
@@ -82,13 +82,14 @@ def check_times(test, what, daemon, name, pause, slowness):
 
 
 def longest(daemon, name, kind):
-    """Of the service times of a class, average of an interval."""
+    """The longest average service time of a class in an interval."""
     rows = daemon.rows(name, f"latency-service-{kind}-average")
     return max((row[1] for row in rows if row[1] == row[1]), default=0)
 
 
 def ask_times(daemons, times, ask):
-    """So many times, each in one interval. Returns what there was of each class, and when all have been counted."""
+    """Asks so many times, each time within one interval. Returns the counts of each class, and the time by which all are
+    counted."""
     for _ in range(times):
         with no_readings(daemons):
             counts, moment = ask(), time.time()

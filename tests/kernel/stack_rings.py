@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Records of stacks, read from the rings of a probe by libbpf: what bpf/lib/stack.h says, without the engine."""
+"""Reads records of stacks (bpf/lib/stack.h) from the rings of a probe by libbpf, without the engine."""
 
 import bisect
 import collections
@@ -40,7 +40,7 @@ def parse(record):
 
 
 class Ring:
-    """What comes into the newest ring of this name that a process has, until the test ends."""
+    """The records in the newest ring of this name that a process has, until the test ends."""
 
     def __init__(self, test, pid, name):
         self.library = libbpf()
@@ -56,7 +56,7 @@ class Ring:
         return 0
 
     def take(self):
-        """All that has come since the last time."""
+        """The records since the last call."""
         self.library.ring_buffer__consume(self.ring)
         stacks, self.stacks = self.stacks, []
         return stacks
@@ -67,7 +67,7 @@ class Ring:
 
 
 class Symbols:
-    """Names of addresses, by those of the functions' begins."""
+    """Names of addresses, from the start addresses of functions."""
 
     def __init__(self, lines, base=0):
         table = sorted((int(words[0], 16) + base, words[2]) for words in map(str.split, lines)
@@ -85,7 +85,7 @@ def of_kernel():
 
 
 def of_program(pid):
-    """Those of the program of a process, where this has loaded it."""
+    """The symbols of a process's program, at the addresses where it is loaded."""
     with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
         base = int(maps.readline().split("-")[0], 16)
     names = subprocess.run(["nm", f"/proc/{pid}/exe"], capture_output=True, text=True, check=True).stdout

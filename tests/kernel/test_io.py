@@ -91,7 +91,7 @@ def meanwhile(test, daemon, load):
             # A worker writes 1 MiB at a time, and /proc is asked every few milliseconds.
             test.figures.between(f"stress --hdd 1 --io 1, {last[0] - first[0]:.0f} s: {metric} {key}",
                                  last[at] - first[at], curve.growth(first[0], last[0]), rel=0.01,
-                                 slack=1 << 20 if "octets" in metric else 1)
+                                 slack=1 << 20 if "_octets" in metric else 1)
 
 
 def main():
