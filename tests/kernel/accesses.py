@@ -14,7 +14,7 @@ import subprocess
 
 from btf import ARRAY, COMPOSITES, Btf, Member, member
 
-BYTE_OFFSET, RIGHT_SHIFT = 0, 5  # the first and the last kind that is about a member
+BYTE_OFFSET, RIGHT_SHIFT = 0, 5  # the first and the last kind of relocation of a member
 LOADS_AND_STORES = (1, 2, 3)     # classes of instructions with an address
 
 # at: the byte in section; root: the number of a type; path: indices of members and elements
@@ -31,7 +31,7 @@ def sections(path):
 
 
 def records(ext, at, size, shape):
-    """(where the section's name is, the record) of a part of .BTF.ext."""
+    """(offset of the section's name, record) of each record in a part of .BTF.ext."""
     end = at + size
     width, = struct.unpack_from("<I", ext, at)
     at += 4
@@ -43,7 +43,7 @@ def records(ext, at, size, shape):
 
 
 def accesses(btf, ext):
-    """Those to members."""
+    """The accesses to members."""
     header, functions_at, functions_size, _, _, at, size = struct.unpack_from("<IIIIIII", ext, 4)
     functions = collections.defaultdict(list)
     for section, (begin, number) in records(ext, header + functions_at, functions_size, "<II"):
@@ -68,7 +68,7 @@ def declared(btf, access):
 
 
 def find(btf, number, names):
-    """The last of these in a type, or None."""
+    """Follows these names in a type. Returns the last member, or None."""
     last = Member("", number, 0)
     for name in names:
         kind = btf.kind(last.type)
@@ -82,7 +82,7 @@ def find(btf, number, names):
 
 
 def fault(btf, own, kernel, theirs, loads):
-    """What is wrong with how a member is read, or None. loads: the instruction does, and reckons no address alone."""
+    """The fault in the access to a member, or None. loads: the instruction loads, and does not only compute an address"""
     if own.bits or theirs.bits:
         return "a bit field is read as a whole"
     size, wanted = btf.size(own.type), kernel.size(theirs.type)
@@ -94,7 +94,7 @@ def fault(btf, own, kernel, theirs, loads):
 
 
 def plain_accesses(btf, parts):
-    """Those that are not of a read as a bit field."""
+    """The accesses that do not belong to a read of a bit field."""
     found = list(accesses(btf, parts[".BTF.ext"])) if ".BTF.ext" in parts else []
     as_bits = {(access.function, access.root, access.path) for access in found if access.kind == RIGHT_SHIFT}
     return [access for access in found
@@ -102,7 +102,7 @@ def plain_accesses(btf, parts):
 
 
 def faults(path, kernel):
-    """(how many accesses an object has, {member: what is wrong with how it is read})"""
+    """(number of accesses in an object, {member: fault})"""
     parts, found = sections(path), {}
     btf = Btf(parts[".BTF"])
     listed = plain_accesses(btf, parts)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""BPF objects: which there are, who has descriptors of them, and what bpftool says of them.
+"""BPF objects: which exist, which processes have descriptors of them, and what bpftool shows of them.
 
-An object is (kind, number). Listing them opens none, and bpftool is asked about those of a process alone. `bpftool
-map show` opens every map, and the kernel (seen with 6.18) never frees an array of programs that somebody opens by its
-number and closes again at the moment at which its last owner has closed it: it is cleared twice then, and each
-clearing takes a reference, but the work that is queued once gives one back.
+An object is (kind, number). Listing opens none of them, and bpftool is used only for the objects of one process. `bpftool
+map show` opens all maps. If a program array is opened by its number and closed again just when its last owner closes it,
+the kernel (seen with 6.18) never frees it: it is cleared twice, and each clearing gets a reference, but the work, which is
+queued once, puts only one.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ BPFTOOL = os.environ.get("BPFTOOL") or "bpftool"
 
 
 def existing():
-    """All of them."""
+    """All BPF objects."""
     library = ctypes.CDLL("libbpf.so.1")
     found = set()
     for kind in KINDS:
@@ -31,7 +31,7 @@ def existing():
 
 
 def of_process(pid):
-    """Those of which a process has a descriptor."""
+    """The objects of which a process has a descriptor."""
     found, gone = set(), (FileNotFoundError, ProcessLookupError, PermissionError)
     try:
         descriptors = os.listdir(f"/proc/{pid}/fdinfo")
@@ -41,20 +41,20 @@ def of_process(pid):
         try:
             with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii", errors="replace") as info:
                 words = dict(line.split(":\t", 1) for line in info.read().splitlines() if ":\t" in line)
-        except gone:  # closed in between; the others count
+        except gone:  # closed meanwhile: skipped
             continue
-        # A link's information names its program too.
+        # The information of a link names its program, too.
         found |= {(kind, int(words[kind + "_id"])) for kind in KINDS if kind + "_id" in words}
     return found
 
 
 def numbers(kind, pid):
-    """Of a process's objects of a kind."""
+    """The numbers of a process's objects of a kind."""
     return {number for of, number in of_process(pid) if of == kind}
 
 
 def show(kind, which):
-    """What bpftool says of the objects of a kind with these numbers, without those that are gone."""
+    """bpftool's output for the objects of a kind with these numbers, without those that no longer exist."""
     outs = [subprocess.run([BPFTOOL, "-j", kind, "show", "id", str(number)], capture_output=True, text=True,
                            check=False).stdout for number in sorted(which)]
     answers = [json.loads(out or "{}") for out in outs]
@@ -62,5 +62,5 @@ def show(kind, which):
 
 
 def map_number(pid, name):
-    """Of the process's newest map of this name."""
+    """The number of a process's newest map of this name."""
     return max(entry["id"] for entry in show("map", numbers("map", pid)) if entry.get("name") == name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Types as the kernel and BPF objects have them (Documentation/bpf/btf.rst)."""
+"""Parses BTF of the kernel and of BPF objects (Documentation/bpf/btf.rst)."""
 
 import collections
 import struct
@@ -8,13 +8,13 @@ INT, PTR, ARRAY, STRUCT, UNION, ENUM, FWD, TYPEDEF, VOLATILE, CONST, RESTRICT = 
 FUNC, FUNC_PROTO, VAR, DATASEC, FLOAT, DECL_TAG, TYPE_TAG, ENUM64 = range(12, 20)
 MODIFIERS = (TYPEDEF, VOLATILE, CONST, RESTRICT, TYPE_TAG)
 COMPOSITES = (STRUCT, UNION)
-# Bytes behind a type: always, and for each of those that it counts.
+# Bytes after a type: fixed, and for each of its vlen elements.
 TAILS = {INT: (4, 0), ARRAY: (12, 0), STRUCT: (0, 12), UNION: (0, 12), ENUM: (0, 8), FUNC_PROTO: (0, 8), VAR: (4, 0),
          DATASEC: (0, 12), DECL_TAG: (4, 0), ENUM64: (0, 12)}
 POINTER_SIZE = 8
 
 Type = collections.namedtuple("Type", "name kind count has_bits number at")
-# bits: of a bit field, else 0; type: its number
+# bits: of a bit field, else 0; type: number of the type
 Member = collections.namedtuple("Member", "name type bits")
 
 
@@ -42,7 +42,7 @@ class Btf:
         return self.text[at:self.text.index(b"\0", at)].decode()
 
     def plain(self, number):
-        """Without typedefs and qualifiers."""
+        """The type without typedefs and qualifiers."""
         while self.types[number].kind in MODIFIERS:
             number = self.types[number].number
         return number
@@ -51,7 +51,7 @@ class Btf:
         return self.types[self.plain(number)].kind
 
     def array(self, number):
-        """(the type of an element, how many)"""
+        """(type of an element, number of elements)"""
         element, _, count = struct.unpack_from("<III", self.data, self.types[self.plain(number)].at)
         return element, count
 
@@ -69,7 +69,7 @@ class Btf:
         return POINTER_SIZE if of.kind == PTR else of.number
 
     def is_unsigned(self, number):
-        """As libbpf sees it, which loads no more nor less of a signed one."""
+        """Whether libbpf sees it as unsigned; of signed members it never loads a different size."""
         of = self.types[self.plain(number)]
         return of.kind == INT and not struct.unpack_from("<I", self.data, of.at)[0] >> 24 & 1
 
@@ -80,7 +80,7 @@ def read_kernel():
 
 
 def member(btf, number, name):
-    """Of this name, of structs without a name in it, too; or None."""
+    """The member of this name, including those of anonymous structs, or None."""
     for found in btf.members(number):
         if found.name == name:
             return found

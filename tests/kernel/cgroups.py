@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cgroups of a test's own, in the hierarchies that this machine has."""
+"""Private cgroups of a test in the hierarchies of this machine."""
 
 import os
 import time
@@ -13,17 +13,17 @@ def mounts():
 
 
 def unified_root():
-    """Where cgroup2 is mounted; None: nowhere."""
+    """The mount point of cgroup2, or None."""
     return next((mount[1] for mount in mounts() if mount[2] == "cgroup2"), None)
 
 
 def controller_root(controller):
-    """Where a controller has a hierarchy of its own (v1); None: nowhere."""
+    """The mount point of a controller's own hierarchy (v1), or None."""
     return next((mount[1] for mount in mounts() if mount[2] == "cgroup" and controller in mount[3].split(",")), None)
 
 
 class Cgroups:
-    """Directories below one root."""
+    """Cgroups below one root."""
 
     def __init__(self, root=None):
         self.root = root or unified_root()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Block devices of a test's own: loop devices on memory, and null_blk where the kernel has it."""
+"""Private block devices of a test: loop devices on memory, and null_blk where the kernel has it."""
 
 import os
 import subprocess
@@ -38,23 +38,23 @@ class Disk:
 
 
 def memory(test, name, octets):
-    """A file system in memory that takes so many."""
+    """Mounts a tmpfs of this size."""
     path = test.mkdir(name)
     run("mount", "-t", "tmpfs", "-o", f"size={octets}", "none", path)
-    # A disk in it is in use as long as a daemon of another test has its file system in a mount namespace of its own.
+    # A disk in it stays in use while a daemon of another test has its file system in a private mount namespace.
     test.at_end(lambda: run("umount", "--lazy", path))
     return path
 
 
 def loop(test, where, octets):
-    """A loop device of this size on a file there that takes no room yet."""
+    """A loop device of this size on a sparse file."""
     path = os.path.join(where, "file")
     with open(path, "wb") as file:
         file.truncate(octets)
     if not os.path.exists("/dev/loop-control"):
         run("modprobe", "loop")
     disk = Disk(run("losetup", "--find", "--show", path))
-    # Before what it is in.
+    # Unmounted before the file system that it is in.
     test.last_things.insert(0, lambda: run("losetup", "--detach", disk.path))
     return disk
 
@@ -64,7 +64,7 @@ MAKE = {"ext4": ("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-E", "lazy_itab
 
 
 def mounted(test, disk, name, kind="ext4"):
-    """A file system on it; an ext4 is one without journal."""
+    """Makes and mounts a file system; ext4 has no journal."""
     run(*MAKE[kind], disk.path)
     path = test.mkdir(name)
     run("mount", "-t", kind, disk.path, path)
@@ -73,7 +73,7 @@ def mounted(test, disk, name, kind="ext4"):
 
 
 def null_blk(test, **parameters):
-    """One that does each request in a known time; None: this kernel has none."""
+    """A null_blk device, which completes each request in a known time; None if the kernel has no null_blk."""
     words = [f"{name}={value}" for name, value in parameters.items()]
     if subprocess.run(["modprobe", "null_blk", *words], capture_output=True, check=False).returncode:
         return None

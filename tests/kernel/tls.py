@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Both ends of connections with TLS, whose bytes go in pieces of the test's choice."""
+"""Both ends of TLS connections, which send in pieces of the test's choice."""
 
 import socket
 import ssl
@@ -16,7 +16,7 @@ ALLOW_CLIENT_RENEGOTIATION = 1 << 8  # SSL_OP_..., which Python does not name
 
 
 def make_certificate(stem):
-    """One that signs itself. Returns the paths of it and of its key."""
+    """Makes a self-signed certificate. Returns the paths of the certificate and its key."""
     paths = stem + ".pem", stem + ".key"
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
                     "-subj", "/CN=localhost", "-days", "2", "-out", paths[0], "-keyout", paths[1]],
@@ -48,7 +48,7 @@ def client_context(certificate, version, own=False):
 
 
 class Records:
-    """An end that reads as OpenSSL does by itself: the header of each record, then what it holds."""
+    """An end that reads as OpenSSL does: the header of each record, then its content."""
 
     def __init__(self, sock, context, server_side=False):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -61,7 +61,7 @@ class Records:
         self.sock.sendall(data)
 
     def close(self):
-        """Says so, too, and does not wait for the other end."""
+        """Sends close_notify and does not wait for the other end."""
         self.sock.settimeout(0.05)
         try:
             self.sock.unwrap()
@@ -116,7 +116,7 @@ class Chunks:
         return self._run(self.tls.read, size)
 
     def write(self, *pieces):
-        """Each is a record of its own."""
+        """Sends each piece as a record."""
         for piece in pieces:
             self.tls.write(piece)
         self._flush()
@@ -132,7 +132,7 @@ class Chunks:
 
 
 def kernel_has_tls():
-    """Is there TLS in this kernel, for the connections of programs?"""
+    """Whether programs can use kernel TLS."""
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as one:
         try:
             one.setsockopt(socket.IPPROTO_TCP, TCP_ULP, b"tls")
@@ -142,10 +142,9 @@ def kernel_has_tls():
 
 
 class Kernel:
-    """An end whose records the kernel makes and takes apart, after a handshake that only looks like one: TLS 1.2, with
-    keys of zeros."""
+    """An end with kernel TLS, after an imitated handshake: TLS 1.2 with keys of zeros."""
 
-    KEYS = struct.pack("=HH36x", 0x303, 51)  # AES-GCM with 128 bits
+    KEYS = struct.pack("=HH36x", 0x303, 51)  # AES-128-GCM
 
     def __init__(self, sock, server_side=False):
         self.sock = sock
@@ -166,7 +165,7 @@ class Kernel:
         return struct.pack(">BHH", kind, 0x303, len(data)) + data
 
     def talk(self, server_side, data):
-        """The client first; nothing follows before the answer."""
+        """Sends and receives in turns, the client first."""
         if not server_side:
             self.sock.send(data)
         self.sock.recv(len(data), socket.MSG_WAITALL)
@@ -177,7 +176,7 @@ class Kernel:
         self.sock.sendmsg([data], [(SOL_TLS, TLS_SET_RECORD_TYPE, bytes([kind]))])
 
     def receive(self, size=CHUNK):
-        """(type of the record, what it has)"""
+        """(type of the record, its content)"""
         data, control, _, _ = self.sock.recvmsg(size, socket.CMSG_SPACE(1))
         return control[0][2][0] if control else 0, data
 
@@ -196,7 +195,7 @@ class Kernel:
 
 
 class KernelReads(Kernel):
-    """Likewise, with calls that do not ask for the type."""
+    """Like Kernel, with calls that do not ask for the type of a record."""
 
     def read(self, size):
         return self.sock.recv(size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's own tracing: events of a buffer of the test's own, with the kernel's time of each."""
+"""The kernel's tracing: events in a private trace buffer, with the kernel's time of each."""
 
 import os
 import re
@@ -12,7 +12,7 @@ LINE = re.compile(r"-(\d+)\s+\[(\d+)\] (\S+) +(\d+\.\d+): (\w+): (.*)")
 
 
 class Event:
-    """time: of the day, in s; interrupt: in one, of hardware or software."""
+    """time: in seconds since the epoch; interrupt: whether in a hard or soft interrupt"""
 
     __slots__ = ("time", "cpu", "pid", "interrupt", "name", "text")
 
@@ -32,8 +32,8 @@ def init_threads():
 class Trace:
     """with Trace(test, "irq/irq_handler_entry", ...) as seen: ...; then seen.events, and how many were lost.
 
-    Kernels of some sandboxes run no BPF program in the context of their own init's threads, and count none of those as
-    missed: seen.unseen are the events that came then. pids: only of these, and what they start.
+    Some sandboxes' kernels run no BPF programs in the context of their init's threads, and do not count them as missed:
+    seen.unseen are the events in that context. pids: traces only these processes and their descendants.
     """
 
     def __init__(self, test, *events, pids=(), kib=32768):
@@ -64,7 +64,7 @@ class Trace:
         return self
 
     def _lost_on(self, cpu):
-        """Events for which the buffer was too small."""
+        """The number of events that were lost because the buffer was full."""
         with open(os.path.join(self.dir, "per_cpu", f"cpu{cpu}", "stats"), encoding="ascii") as file:
             counts = dict(line.split(": ") for line in file.read().splitlines())
         return int(counts["overrun"]) + int(counts["dropped events"])
@@ -82,7 +82,7 @@ class Trace:
 
 
 def durations(events, begin, end, key):
-    """[(time of the end, key, s)] of pairs of events with the same key: from the first begin to the end behind it."""
+    """[(end time, key, seconds)] of pairs of events with the same key: from the first start to the end after it."""
     began, found = {}, []
     for event in events:
         if event.name == begin:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Clients of web servers that count exactly: each function returns how many answers there were, and fails where one
-was wrong or missing."""
+"""Clients of web servers that count exactly: each function returns the number of responses, and fails if one was wrong or
+missing."""
 
 import http.client
 import json
@@ -18,11 +18,11 @@ VERSIONS = {"tls1.2": ssl.TLSVersion.TLSv1_2, "tls1.3": ssl.TLSVersion.TLSv1_3}
 
 
 class Wrong(Exception):
-    """A client says that not all was as it should be."""
+    """A client reports an error."""
 
 
 def _run(*argv, pattern=None):
-    """Returns what it has said, or what of it the pattern finds."""
+    """Runs a client. Returns its output, or the match of the expression in it."""
     require(argv[0])
     done = subprocess.run(list(map(str, argv)), capture_output=True, text=True, timeout=LIMIT_S, check=False)
     found = re.search(pattern, done.stdout, re.MULTILINE) if pattern else done.stdout
@@ -40,7 +40,7 @@ def _connect(port):
 # HTTP/2 by h2load and nghttp
 
 def h2load(url, requests, connections, streams, *more):
-    """All at once, as fast as the answers come."""
+    """All connections at once, as fast as responses come."""
     said = _run("h2load", "-n", requests, "-c", connections, "-m", streams, *more, url,
                 pattern=r"^requests: (\d+) total, \d+ started, \d+ done, (\d+) succeeded")
     if said[1] != said[2]:
@@ -49,7 +49,7 @@ def h2load(url, requests, connections, streams, *more):
 
 
 def h2load_log(path):
-    """[(begin, end)] of each request, in seconds of the day's clock."""
+    """[(start, end)] of each request, in seconds since the epoch."""
     with open(path, encoding="ascii") as log:
         rows = [tuple(map(int, line.split()[:3])) for line in log]
     if any(status != 200 for _, status, _ in rows):
@@ -58,7 +58,7 @@ def h2load_log(path):
 
 
 def nghttp(url, connections, requests, *more):
-    """On one connection after the other so many at once."""
+    """On one connection after the other, so many requests at once."""
     answers = []
     for _ in range(connections):
         said = _run("nghttp", "-n", "-s", "-m", requests, *more, url)
@@ -68,7 +68,7 @@ def nghttp(url, connections, requests, *more):
     return len(answers)
 
 
-# HTTP/2 on a connection that stays
+# HTTP/2 on a persistent connection
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
@@ -76,7 +76,7 @@ ACK = END_STREAM = 1
 END_HEADERS = 4
 INITIAL_WINDOW_SIZE = 4
 WINDOW, FIRST_WINDOW = (1 << 31) - 1, 65535
-# By the static table: GET, http; then literals for the path and the authority.
+# HPACK: GET and http from the static table, then literals for the path and the authority.
 GET_PAGE = b"\x82\x86\x04\x05/page\x01\x09localhost"
 
 
@@ -85,7 +85,7 @@ def _frame(kind, flags, stream, payload=b""):
 
 
 class Http2:
-    """A connection, with windows so large that nothing waits for them."""
+    """A connection with windows so large that nothing waits for flow control."""
 
     def __init__(self, port):
         self._socket = _connect(port)
@@ -95,7 +95,7 @@ class Http2:
                              _frame(WINDOW_UPDATE, 0, 0, struct.pack("!I", WINDOW - FIRST_WINDOW)))
 
     def ask(self, streams, times=1):
-        """So many requests with one send, and when all are answered again."""
+        """Sends so many requests with one call, and repeats that when all have responses."""
         for _ in range(times):
             numbers = range(self._stream + 2, self._stream + 2 + 2 * streams, 2)
             self._stream = numbers[-1]
@@ -107,7 +107,7 @@ class Http2:
         return streams * times
 
     def _take(self):
-        """A frame. Does it end a stream?"""
+        """Reads a frame. Returns whether it ends a stream."""
         head = self._reader.read(9)
         if len(head) < 9:
             raise Wrong("the server has closed the connection")
@@ -127,7 +127,7 @@ class Http2:
 # gRPC
 
 class Grpc:
-    """That of tests/measure/accuracy: so many connections, and at most so many requests at once on each."""
+    """The client of tests/measure/accuracy, with so many connections and at most so many requests at once on each."""
 
     def __init__(self, program, port, connections, streams):
         self._process = Process([program, port, connections, streams, 1000], talks=True)
@@ -143,7 +143,7 @@ class Grpc:
 # TLS
 
 def python(port, version, connections, each, resume=False):
-    """So many requests on each connection, one connection after the other. resume: with the session of the first."""
+    """So many requests on each connection, one connection after the other. resume: reuses the first connection's session."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.minimum_version = context.maximum_version = VERSIONS[version]
@@ -156,7 +156,7 @@ def python(port, version, connections, each, resume=False):
             client.request("GET", "/page", headers={} if left else {"Connection": "close"})
             answer = client.getresponse()
             if resume:
-                session = session or tls.session    # TLS 1.3 brings it behind the handshake
+                session = session or tls.session    # in TLS 1.3 it comes after the handshake
             if answer.status != 200 or not answer.read():
                 raise Wrong(f"status {answer.status}")
         client.close()
@@ -166,14 +166,14 @@ def python(port, version, connections, each, resume=False):
 
 
 def s_time(port, version, how):
-    """For a second, a connection for each request. how: -new or -reuse, which has a connection more."""
+    """A new connection for each request, for a second. how: -new or -reuse; the latter has one more connection."""
     said = _run("openssl", "s_time", "-connect", f"127.0.0.1:{port}", "-www", "/page", "-time", 1, how,
                 "-" + version.replace(".", "_"), pattern=r"^(\d+) connections in \d+ real seconds")
     return int(said[1]) + (how == "-reuse")
 
 
 def curl(url, requests, *more):
-    """One after the other, on one connection unless curl is told otherwise."""
+    """One request after the other, by default on one connection."""
     said = _run("curl", "-s", "-k", "-o", "/dev/null", "-w", "%{http_code}\\n", *more, f"{url}?[1-{requests}]")
     answers = said.split()
     if set(answers) != {"200"}:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Web servers, each a service of its own: HTTP/2 in clear, and HTTP/1.1 by TLS 1.2 and 1.3, each at a port of its own.
+"""Web servers, each a service: HTTP/2 without TLS, and HTTP/1.1 with TLS 1.2 and 1.3, each at its own port.
 
-All have the file /page. A server that keeps a log has a line of each request in it.
+All serve the file /page. A server with a log writes a line for each request.
 """
 
 import os
@@ -22,7 +22,7 @@ TEXT = 2000 * "x"
 
 
 def make_certificate(directory):
-    """DIRECTORY/cert: the certificate and its key."""
+    """Makes DIRECTORY/cert with a certificate and its key."""
     require("openssl")
     path = os.path.join(directory, "cert")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
@@ -33,12 +33,12 @@ def make_certificate(directory):
 
 
 class Server:
-    """home: a directory that all users may read, with what make_certificate and write_page make."""
+    """home: a directory that all users can read, with the files of make_certificate and write_page"""
     name = None         # of the service
-    needs = ()          # programs
+    needs = ()          # programs that must be installed
     offers = ("http2", "tls1.2", "tls1.3")
     configuration = None
-    keeps_log = False    # whole, also when there is much to write
+    keeps_log = False    # the log is complete even under load
 
     def __init__(self, home):
         require(*self.needs)
@@ -59,7 +59,7 @@ class Server:
         return os.path.join(self.home, f"{self.name}.conf")
 
     def words(self):
-        """For the blanks in its configuration."""
+        """The words that are filled into its configuration."""
         return {"home": self.home, "log": self.log, "text": TEXT,
                 **{what.replace(".", "_"): port for what, port in self.ports.items()}}
 
@@ -67,7 +67,7 @@ class Server:
         raise NotImplementedError
 
     def has_logged(self, count=0, seconds=10):
-        """How many requests, so far. The answer may be sent before: waits until there are so many."""
+        """Waits until so many requests are in the log, as a response may be sent before. Returns their number."""
         give_up = time.monotonic() + seconds
         while True:
             with open(self.log, "rb") as log:
@@ -90,7 +90,7 @@ class Nghttpd(Server):
 
 
 class Nginx(Server):
-    """Below /sendfile/ a page is sent so, behind the headers of its frames, which are sent by writev."""
+    """Pages below /sendfile/ are sent by sendfile, after the headers of their frames, which are sent by writev."""
     name = "nginx"
     keeps_log = True
     needs = ("nginx",)
@@ -135,7 +135,7 @@ http {{
 
 
 class Apache(Server):
-    """Of HTTP/2 a thread of the connection has the socket, others make the answers."""
+    """In HTTP/2, a thread of the connection uses the socket, and other threads make the responses."""
     name = "apache"
     keeps_log = True
     needs = ("apache2",)
@@ -187,7 +187,7 @@ SSLCertificateFile {home}/cert
 
 
 class Haproxy(Server):
-    """HTTP/2 goes on as HTTP/1.1, and that of another port as HTTP/2. By TLS it answers itself."""
+    """A proxy: forwards HTTP/2 of one port as HTTP/1.1 and of another as HTTP/2. Serves TLS itself."""
     name = "haproxy"
     needs = ("haproxy",)
     offers = ("http2", "http2_on", "tls1.2", "tls1.3")
@@ -218,7 +218,7 @@ backend http2
 """
 
     def __init__(self, home, python, nghttpd):
-        """nghttpd: None, where there is none."""
+        """nghttpd: None if it is not installed"""
         self.offers = [what for what in self.offers if what != "http2_on" or nghttpd]
         self.backends = {"to_http1": python.ports["http"], "to_http2": nghttpd.ports["http2"] if nghttpd else 1}
         super().__init__(home)
@@ -240,7 +240,7 @@ class Python(Server):
 
 
 class Go(Server):
-    """Made for this, as a server of tests/measure/accuracy."""
+    """A server of tests/measure/accuracy."""
     name = "go"
     offers = ("http", "tls1.2", "tls1.3")
 
@@ -250,7 +250,7 @@ class Go(Server):
 
 
 class GoHttp2(Server):
-    """As Go."""
+    """A server of tests/measure/accuracy, too."""
     name = "go_http2"
     offers = ("http2",)
 
@@ -259,7 +259,7 @@ class GoHttp2(Server):
 
 
 class Grpc(Server):
-    """As Go. Two of its threads may send on one connection."""
+    """A server of tests/measure/accuracy, too. Two of its threads may send on one connection."""
     name = "grpc"
     offers = ("grpc",)
 
@@ -273,7 +273,8 @@ COMPILED = (Go, GoHttp2, Grpc)
 
 
 def start_all(home, names):
-    """{name: server}, of these names and what is behind the proxy; what is not installed is left out."""
+    """Starts the servers with these names and those behind the proxy. Returns {name: server} without those that are not
+    installed."""
     write_page(home)
     make_certificate(home)
     wanted = {*names, *((Python.name, Nghttpd.name) if Haproxy.name in names else ())}
