@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ways of load_blocked.c to be blocked on locks, sleep, pipes, disks and other files than sockets.
+ * The ways of load_blocked.c to block on locks, sleep, pipes, disks, and files other than sockets.
  */
 #ifndef BLOCKING_H
 #define BLOCKING_H
@@ -263,7 +263,7 @@ static void by_direct(void)
 	by_futex();
 }
 
-/* Pages of a file that the cache has no longer. */
+/* Maps pages of a file that are no longer in the page cache. */
 static void by_fault(void)
 {
 	int fd = big_file("fault", 0);

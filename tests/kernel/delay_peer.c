@@ -149,7 +149,7 @@ static void parse_order(const char *line)
 	order.end_ns = clock_ns(CLOCK_MONOTONIC) + order.seconds * 1e9;
 }
 
-/* Connections are kept: more are made when they are wanted. */
+/* Connections stay open; more are made when needed. */
 void client_run(uint16_t port)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
@@ -174,7 +174,7 @@ void client_run(uint16_t port)
 	}
 }
 
-/* --- who else uses the CPU -------------------------------------------------------------------- */
+/* --- the competitor for the CPU -------------------------------------------------------------------- */
 
 void competitor_run(int cpu, uint32_t spin_us, uint32_t sleep_us)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whom the server of load_delay.c has to do with, each a process of its own.
+ * The upstream, the clients and the CPU competitor of load_delay.c's server, each a process.
  */
 #ifndef DELAY_PEER_H
 #define DELAY_PEER_H
@@ -9,16 +9,16 @@
 
 #define CONNECTIONS 64
 
-/* What a client asks for: 0 us leaves a phase out, one in `one_in` requests has it. */
+/* What a client requests: each phase is in one of `one_in` requests; 0 us: in none. */
 struct mixture {
 	uint32_t phase_us[PHASES];
 	uint32_t one_in[PHASES];
 };
 
-/* Of words NAME=MICROSECONDS[/ONE_IN], apart by spaces; ends the program if it is none. */
+/* Parses words NAME=MICROSECONDS[/ONE_IN], separated by spaces; exits if they are malformed. */
 void mixture_parse(struct mixture *mixture, const char *text);
 
-/* The next request by it. */
+/* Makes the next request of a mixture. */
 void mixture_draw(const struct mixture *mixture, struct request *ret_request);
 
 /* Never return. */

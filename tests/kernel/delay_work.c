@@ -11,7 +11,7 @@
 #define SLICES 64
 #define DIRECT_BLOCK MIB
 
-/* Of all processes of the server. */
+/* Shared by all processes of the server. */
 struct shared {
 	pthread_mutex_t mutex;
 	uint32_t lock_us;
@@ -48,8 +48,8 @@ uint64_t work_queued_ns(void)
 	return ns;
 }
 
-/* That the calling thread has been on a CPU, also while its machine was not: the CPU time does not
- * have what the hypervisor has taken, which is much where a guest asks for its disk. */
+/* Time of the calling thread on a virtual CPU, including steal time. The CPU time excludes steal time,
+ * which is long when a guest accesses its disk. */
 static uint64_t on_cpu_ns(void)
 {
 	struct perf_event_attr event = { .type = PERF_TYPE_SOFTWARE,
@@ -65,7 +65,7 @@ static uint64_t on_cpu_ns(void)
 	return ns;
 }
 
-/* All three at one moment: again if the thread has had to wait meanwhile. */
+/* Reads all three clocks at one moment: repeats if the thread was off the CPU in between. */
 void work_resume(struct work *work)
 {
 	uint64_t queued = work_queued_ns();
@@ -130,7 +130,7 @@ void work_log(const struct work *work, const struct request *request, uint64_t s
 
 /* --- the mutex -------------------------------------------------------------------------------- */
 
-/* Is free for a ninth of the time, so that who comes at any moment waits for about lock_us. */
+/* The mutex is free for a ninth of the time, so that a random arrival waits for about lock_us. */
 static void *lock_and_sleep(void *unused)
 {
 	struct work work = { 0 };
@@ -176,7 +176,7 @@ static void make_mutex(void)
 
 /* --- the disk --------------------------------------------------------------------------------- */
 
-/* Written, as the rest of a file that is only allocated is read from nowhere. */
+/* The file is written, because unwritten extents are not read from the disk. */
 static void make_file(void)
 {
 	static char block[BLOCK];
@@ -194,7 +194,7 @@ static void make_file(void)
 	madvise(mapped, FILE_SIZE, MADV_RANDOM);
 }
 
-/* By large blocks: with waits of microseconds the switches to and fro are as long. */
+/* Large blocks: with waits of microseconds, context switches would take as long as the reads. */
 static void read_for(uint32_t us)
 {
 	static __thread char *block;
@@ -212,7 +212,7 @@ static void read_for(uint32_t us)
 	} while (clock_ns(CLOCK_MONOTONIC) < end_ns);
 }
 
-/* Of a slice of its own: a page that others have mapped stays in memory. */
+/* Each thread has its own slice, because a page that others have mapped stays in memory. */
 static void fault_for(uint32_t us)
 {
 	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + us * 1000ULL;

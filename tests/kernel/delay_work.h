@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a request of load_delay.c asks for, and the server's own log of where its time went.
+ * The content of a request to load_delay.c, and the server's log of the parts of its time.
  */
 #ifndef DELAY_WORK_H
 #define DELAY_WORK_H
@@ -10,12 +10,12 @@
 
 enum phase {
 	PHASE_SPIN,
-	PHASE_LOCK,     /* of a mutex that a thread of the server's holds most of the time */
-	PHASE_DISK,     /* O_DIRECT */
+	PHASE_LOCK, /* waits for a mutex that a thread of the server has locked most of the time */
+	PHASE_DISK, /* O_DIRECT */
 	PHASE_UPSTREAM, /* asks another process over TCP */
 	PHASE_SLEEP,
 	PHASE_PIPE,
-	PHASE_FAULT,  /* of mapped pages that are on the disk alone */
+	PHASE_FAULT,  /* page faults: mapped pages that are only on disk */
 	PHASE_CLIENT, /* the client sends the rest later */
 	PHASES
 };
@@ -41,17 +41,17 @@ enum part {
 	PARTS
 };
 
-/* A file, which test_delay.py reads. Nanoseconds since the start, of all threads. */
+/* A file that test_delay.py reads. Nanoseconds since the start, summed over all threads. */
 struct delay_log {
 	uint64_t requests;
-	uint64_t response_ns; /* from asked_ns until before the send; the sum of all parts */
+	uint64_t response_ns; /* from sent_ns until before the send; the sum of all parts */
 	uint64_t send_ns;     /* in the calls that send the answers */
 	uint64_t part_ns[PARTS];
-	uint64_t aside_ns[PARTS]; /* of the thread that holds the mutex */
-	uint64_t vain_ns;         /* run-queue wait of workers, of no request; in no part */
+	uint64_t aside_ns[PARTS]; /* of the thread that locks the mutex */
+	uint64_t vain_ns;         /* run-queue wait of threads without a request; in no part */
 };
 
-/* Of one request; of a thread, what its clocks were. */
+/* The parts of a request's time, and the thread's clocks when they were last set. */
 struct work {
 	uint64_t part_ns[PARTS];
 	uint64_t wall_ns, cpu_ns, queued_ns;
@@ -63,33 +63,33 @@ struct delay_server {
 	uint16_t upstream_port; /* 0: there is none */
 };
 
-/* A connection to the process that answers a number of microseconds after so long. */
+/* A connection to the upstream, which responds after the number of microseconds that it is sent. */
 int upstream_connect(void);
 
-/* Once, before any fork. */
+/* Called once, before any fork. */
 void work_init(const struct delay_server *server);
 
 /* Sets the clocks of the work to those of the calling thread. */
 void work_resume(struct work *work);
 
-/* What has passed since the clocks were set: time on a CPU, run-queue wait, and the rest is this
+/* Adds the time since the clocks were set: CPU time, run-queue wait, and the remainder to this
  * part. */
 void work_spent(struct work *work, enum part part);
 
-/* Another thread has set the clocks when it put the work into a queue; the calling one has waited
- * for it since this moment of its own. What that has waited for a CPU is run-queue wait. */
+/* For work whose clocks another thread set when it queued it. The calling thread waits for work
+ * since `since`, of its own clocks; its run-queue wait since then is that of the request. */
 void work_wait(struct work *work, const struct work *since);
 
-/* Run-queue wait of the calling thread until now. */
+/* Run-queue wait of the calling thread so far. */
 uint64_t work_queued_ns(void);
 
-/* The calling thread has waited for a CPU since then, for no request. */
+/* Adds the calling thread's run-queue wait since then to that without a request. */
 void work_vain(uint64_t queued_ns);
 
-/* Does all phases but that of the client, one after the other. */
+/* Runs all phases except the client's, one after the other. */
 void work_do(struct work *work, const struct request *request);
 
-/* Adds a request that has been answered; send_ns: how long that took. */
+/* Adds a request after its response; send_ns: duration of the send. */
 void work_log(const struct work *work, const struct request *request, uint64_t send_ns);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the load programs share: clocks, use of CPU by the clock, and a log that
- * a test can ask for any moment later.
+ * What the load programs share: clocks, use of CPU for a given time, and a log from
+ * which a test gets the values at any moment.
  */
 #ifndef LOAD_H
 #define LOAD_H
@@ -41,7 +41,7 @@ static inline uint64_t rusage_us(const struct rusage *usage)
 	return timeval_us(usage->ru_utime) + timeval_us(usage->ru_stime);
 }
 
-/* Some ten microseconds in user mode: asking the clock takes the kernel's time. */
+/* Spins for some ten microseconds in user mode, because reading the clock adds system time. */
 static inline void spin_a_little(void)
 {
 	for (volatile int i = 0; i < 5000; i++)
@@ -79,12 +79,12 @@ static inline void die_with_parent(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-/* A line from the test; the end of its input is the end of the program. */
+/* Reads a line from the test; the program exits at the end of input. */
 static inline char *hear(char *line, size_t size)
 {
 	size_t n = 0;
 
-	/* By byte: nothing of the next line may be taken, and each is one read of one byte. */
+	/* Byte by byte: a larger read could include bytes of the next line. */
 	while (n < size - 1) {
 		if (read(0, line + n, 1) != 1)
 			exit(0);
@@ -111,7 +111,7 @@ static inline void *need(void *mapping)
 	return mapping;
 }
 
-/* A file, mapped, so that a record costs no system call of its own. */
+/* A mapped file, so that writing a record needs no system call. */
 static inline void *log_open(const char *path, size_t size, int flags)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -124,7 +124,7 @@ static inline void *log_open(const char *path, size_t size, int flags)
 	return log;
 }
 
-/* Of the calling thread alone: DIR/TID. */
+/* A log of the calling thread: DIR/TID. */
 static inline void *thread_log_open(const char *dir, size_t size)
 {
 	char path[4096];

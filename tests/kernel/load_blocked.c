@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that are blocked for good, each in a way that its name tells. Of those that have a request in
- * hand it begins with hNN_: descriptor 500 + NN is the socket of that request.
+ * Threads that are blocked for ever, each in the way that its name says. A thread that has a request in
+ * hand has the prefix hNN_: descriptor 500 + NN is the socket of that request.
  *
  * load_blocked DIR   says {"threads": N} when all are blocked, and ends with its input. Those that
  *     wait for the disk work on files in DIR, each as often as it can.
@@ -53,7 +53,7 @@ static struct pair connected_unix(void)
 	return pair;
 }
 
-/* A request in hand: the socket, where the thread's name says that it is. */
+/* Gives the socket of a request in hand the descriptor that the thread's name stands for. */
 static int own_fd(int number, int fd)
 {
 	if (dup2(fd, HELD_FD + number) < 0)
@@ -78,7 +78,7 @@ static void by_full_upstream(void)
 	fill(connected().client);
 }
 
-/* Its backlog is full, and what comes then is not answered. */
+/* A listening socket whose backlog is full: further connects get no response. */
 static void by_connect(void)
 {
 	struct sockaddr_in full;
@@ -184,7 +184,7 @@ static int watched_by(int set, int fd)
 	return set;
 }
 
-/* What wakes a process for its latch, and nothing else. */
+/* An epoll set that only has sources of wakeups, as for a latch. */
 static int latch(void)
 {
 	int set = epoll_create1(0), fd[2];

@@ -25,7 +25,7 @@
 struct server {
 	const char *name;
 	void (*run)(int listener);
-	void (*receive)(int fd, size_t size); /* not at all: end of file */
+	void (*receive)(int fd, size_t size); /* does not return at end of file */
 	void (*give)(int fd, size_t size);
 	size_t request, response;
 	unsigned at_once; /* requests on a connection */
@@ -76,7 +76,7 @@ static void give_plain(int fd, size_t size)
 	}
 }
 
-/* What is no request: nothing there yet, a look ahead, files, pipes, nothing sent. */
+/* Calls that must not count as requests: EAGAIN, MSG_PEEK, files, pipes, empty sends. */
 static void make_noise(int fd)
 {
 	static int null_fd, pipe_fd[2];
@@ -111,7 +111,7 @@ static void receive_noisily(int fd, size_t size)
 	}
 }
 
-/* Changes the command name with a request received and not yet answered. */
+/* Changes the command name between a request and its response. */
 static void receive_and_rename(int fd, size_t size)
 {
 	static int taken;
@@ -121,7 +121,7 @@ static void receive_and_rename(int fd, size_t size)
 		prctl(PR_SET_NAME, new_name);
 }
 
-/* What the kernel tells of something sent comes with its bytes. */
+/* Sends, and receives the kernel's time stamp of the send, which comes with the bytes that were sent. */
 static void give_and_hear(int fd, size_t size)
 {
 	int when = SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
@@ -163,7 +163,7 @@ static void give_by_splice(int fd, size_t size)
 	close(ends[1]);
 }
 
-/* One ring of one entry for each thread. */
+/* A ring with one entry for each thread. */
 static __thread struct {
 	int fd;
 	unsigned *sq_tail, *sq_array, *cq_head;
@@ -303,7 +303,7 @@ static void run_forking(int listener)
 	}
 }
 
-/* All of them accept. */
+/* All processes accept. */
 static void run_preforked(int listener)
 {
 	for (int i = 0; i < CONNECTIONS; i++)
@@ -340,7 +340,7 @@ static void *respond_to_all(void *argument)
 	return argument;
 }
 
-/* One thread receives all requests, others answer them. */
+/* One thread receives all requests, and others send the responses. */
 static void run_pool(int listener)
 {
 	pool.poll_fd = epoll_create1(0);
@@ -385,7 +385,7 @@ static void ask(int fd, unsigned count)
 	}
 }
 
-/* Connections take turns: no two requests are on their way at the same time. */
+/* Connections alternate, so that only one request is in progress at a time. */
 static void ask_all(const struct sockaddr_in *address)
 {
 	int fd[CONNECTIONS];

@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 	die_with_parent();
 	if (atoi(argv[3]) && setuid((uid_t)atoi(argv[3])))
 		err(1, "setuid");
-	die_with_parent(); /* setuid has forgotten it */
+	die_with_parent(); /* setuid has reset it */
 	for (int i = 0; i < count; i++) {
 		snprintf(line, sizeof(line), count > 1 ? "%.11s%d" : "%.15s", argv[2], i);
 		fd[i] = start(line);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A server that does what each request asks for, knows where its time went, and is built in one of
- * several architectures; its clients, and whom else it has to do with.
+ * A server that does the work in each request and logs the parts of its time, in one of several
+ * architectures; its clients, its upstream, and a competitor for the CPU.
  *
  * load_delay server ARCHITECTURE WORKERS CPU LOG FILE UPSTREAM   says its port. CPU: all its threads
  *     are on it, -1: on any. LOG is a struct delay_log. FILE is made, on a disk. UPSTREAM is a port.
@@ -63,7 +63,7 @@ static bool receive_job(struct job *job)
 	return true;
 }
 
-/* The last part of it is what has been done since the clocks were set. */
+/* The time since the clocks were set is the last part. */
 static void respond(struct job *job, enum part part)
 {
 	uint64_t begin_ns;
@@ -158,7 +158,7 @@ static void push(struct queue *q, const struct job *job)
 	pthread_mutex_unlock(&q->mutex);
 }
 
-/* Another worker, which had just become free, may take it meanwhile. */
+/* Another thread that has just become free may take the job meanwhile. */
 static void wait_for_job(struct queue *q, struct work *since)
 {
 	pthread_cond_wait(&q->filled, &q->mutex);
@@ -168,7 +168,7 @@ static void wait_for_job(struct queue *q, struct work *since)
 	work_resume(since);
 }
 
-/* In since the clocks of the thread when it began to wait for this one. */
+/* since: the thread's clocks when it started to wait for the job. */
 static struct job pop(struct queue *q, struct work *since)
 {
 	struct job job;
@@ -209,7 +209,7 @@ static void watch(int fd, int how, uint32_t events)
 		err(1, "epoll_ctl");
 }
 
-/* Calls this with each descriptor that is ready. Connections are watched for these events. */
+/* Calls the function with each ready descriptor. Connections are watched for these events. */
 static void loop(int listener, uint32_t events, void (*ready)(int fd))
 {
 	watch(listener, EPOLL_CTL_ADD, EPOLLIN);
@@ -267,7 +267,7 @@ static void *work_and_respond(void *unused)
 
 		work_do(&job.work, &job.request);
 		respond(&job, PART_OTHER);
-		work_vain(job.work.queued_ns); /* since just before the answer was sent */
+		work_vain(job.work.queued_ns); /* since just before the send of the response */
 	}
 	return unused;
 }
@@ -324,10 +324,10 @@ static void serve_by_loop_back(int listener)
 	loop(listener, EPOLLIN, receive_or_respond);
 }
 
-/* Of the connection to the upstream with this descriptor: the job that waits for it. */
+/* By descriptor of a connection to the upstream: the job that waits for it. */
 static struct job passed_on[FD_MAX];
 static bool is_upstream[FD_MAX];
-static int upstream_of[FD_MAX]; /* of a client's connection, 0: none yet */
+static int upstream_of[FD_MAX]; /* by descriptor of a client's connection; 0: none yet */
 
 static int upstream_for(int client)
 {

@@ -25,7 +25,7 @@
 #include <signal.h>
 
 #define SPINS 10000 /* some 10 us */
-#define RACERS 2    /* where there are so few CPUs, more would not be at once */
+#define RACERS 2    /* with few CPUs, more threads would not run simultaneously */
 
 #define BRIEF_NS 1500000
 
@@ -47,8 +47,8 @@ static void handle(int number)
 	handled++;
 }
 
-/* While one is pending, no other is received. Of those that are ignored, some would be: fork() of glibc
- * 2.41 blocks all signals for a moment. */
+/* While a signal is pending, further ones are merged into it. Ignored signals can become pending, too:
+ * fork() of glibc 2.41 blocks all signals for a moment. */
 static void keep_pending(int number)
 {
 	sigset_t set;
@@ -76,7 +76,7 @@ static void *end_thread(void *unused)
 {
 	(void)unused;
 	__atomic_add_fetch(&racers, 1, __ATOMIC_SEQ_CST);
-	/* Where others have the CPUs, the other one may not run at all meanwhile. */
+	/* If other processes use the CPUs, the other thread may not run at all meanwhile. */
 	for (unsigned spin = 1; __atomic_load_n(&racers, __ATOMIC_SEQ_CST) < RACERS; spin++)
 		if (spin % SPINS == 0)
 			sched_yield();
@@ -123,7 +123,7 @@ static void race(void)
 	end_thread(NULL);
 }
 
-/* What a child does; it does not come back. */
+/* The work of a child; does not return. */
 static void live(const char *word)
 {
 	if (!strcmp(word, "code"))
@@ -159,7 +159,7 @@ static pid_t child(const char *word)
 	_exit(1);
 }
 
-/* What has become of the next of them; false: there is none. */
+/* The result of the next child; false if there is none. */
 static int reap(struct counts *counts)
 {
 	int status;

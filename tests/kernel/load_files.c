@@ -198,7 +198,7 @@ static uint64_t touch_file(unsigned long size, const char *path)
 	unsigned long end = lseek(fd, 0, SEEK_END);
 	volatile char *mapping = need(mmap(NULL, end, PROT_READ, MAP_SHARED, fd, 0));
 
-	/* Without read-ahead. */
+	/* The mapping has no read-ahead. */
 	if (madvise((void *)mapping, end, MADV_RANDOM))
 		err(1, "madvise");
 	for (unsigned long at = 0; at < end; at += size)

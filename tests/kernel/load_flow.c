@@ -3,7 +3,7 @@
  * A server of one thread that logs each request, and its client, a child.
  * load_flow LOG: on each line "CONNECTIONS RATE WORK_US SECONDS" the client sends RATE
  * requests per second at random moments, 0: the next as soon as one is answered; each uses
- * WORK_US of the server's CPU. Then it says {"requests"}. LOG is an array of struct answer.
+ * WORK_US of the server's CPU. Then it says {"requests"}. LOG is an array of struct response.
  */
 #include "load.h"
 #include "loopback.h"

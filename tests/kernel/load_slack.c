@@ -7,7 +7,7 @@
  *     eventfd, or one thread that takes others meanwhile; all on CPU alone, -1: on any. On each line
  *     "CONNECTIONS SPIN_US SLEEP_US PERIOD_US SECONDS" each client asks once in a period for this much
  *     of a CPU and then this much sleep; with a period of 0 it sends a part of a request at once and
- *     the rest after SECONDS. It answers {"requests"}. LOG is an array of struct answer.
+ *     the rest after SECONDS. It answers {"requests"}. LOG is an array of struct response.
  */
 #include "load.h"
 #include "loopback.h"

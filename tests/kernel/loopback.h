@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A server and its clients over loopback, by TCP, at a port that is free.
+ * A TCP server and its clients over loopback, at a free port.
  */
 #ifndef LOOPBACK_H
 #define LOOPBACK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that a test has probed, and what their callers have seen of them.
+ * Functions that a test probes, and counts of their returns by the callers.
  */
 #ifndef RETURNS_H
 #define RETURNS_H
@@ -9,7 +9,7 @@
 
 #define FUNCTION __attribute__((noinline, noclone))
 
-/* What they do is none of the compiler's business. */
+/* Hides a value from the compiler, so that calls are not optimised away. */
 #define HIDE(value) asm volatile("" : "+r"(value)::"memory")
 
 struct counted {
@@ -23,14 +23,14 @@ static inline int count_return(struct counted *counted, int returned)
 	return returned;
 }
 
-/* Functions that may not return are called by this alone. */
+/* Calls functions that may not return; only this may call them. */
 #define CALL(function, ...)                                                         \
 	({                                                                          \
 		__atomic_add_fetch(&counted_##function.calls, 1, __ATOMIC_RELAXED); \
 		count_return(&counted_##function, function(__VA_ARGS__));           \
 	})
 
-/* Threads and coroutines, of load_returns. */
+/* Threads and coroutines of load_returns. */
 extern struct counted counted_exiting, counted_cancelled, counted_torn, counted_sampled,
 	counted_switched;
 extern unsigned long cleanups, broken_walks;
