@@ -28,7 +28,7 @@ static int listen_at(const char *kind)
 		address_length = sizeof(address.in);
 		return loopback_listen(64, &address.in);
 	}
-	/* A name of the kernel's choice. */
+	/* Autobind: the kernel chooses the name. */
 	address.un.sun_family = AF_UNIX;
 	address_length = sizeof(address.un);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);

@@ -43,10 +43,10 @@ static struct {
 } so_far;
 
 static jmp_buf back;
-static unsigned (*volatile again)(unsigned n) = tailed; /* a call that stays one */
-static unsigned jump_at; /* the depth at which nested() does not return, 0: it does */
+static unsigned (*volatile again)(unsigned n) = tailed; /* a call that is not inlined */
+static unsigned jump_at; /* the depth at which nested() does not return; 0: it returns */
 
-/* What they do is none of the compiler's business. */
+/* Hides a value from the compiler, so that calls are not optimised away. */
 #define HIDE(value) asm volatile("" : "+r"(value)::"memory")
 
 int failing(unsigned long round)

@@ -93,7 +93,7 @@ static void come_one(const char *parent, unsigned number)
 			pause();
 	}
 	close(ready[1]);
-	/* The end of the pipe: it is in. */
+	/* End of file: the child is in the cgroup. */
 	if (read(ready[0], &c, 1) != 0)
 		err(1, "a child");
 	close(ready[0]);

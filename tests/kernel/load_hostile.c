@@ -85,7 +85,7 @@ static void become_nobody(void)
 {
 	if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY))
 		err(1, "nobody");
-	/* What belongs to another user's process: its death with its parent, and its files in /proc. */
+	/* Restores what setuid resets: the parent-death signal, and the owner of the files in /proc. */
 	die_with_parent();
 	prctl(PR_SET_DUMPABLE, 1);
 }
@@ -132,7 +132,7 @@ static void set_names(char **more)
 			be_busy(*more);
 }
 
-/* Services are named by the leader of their threads, which hears for the end. */
+/* A service has the name of its thread group leader, which waits for the end of input. */
 static void *rename_often(void *rate)
 {
 	uint64_t step_ns = 1000000000 / strtoul(rate, NULL, 10), due_ns = clock_ns(CLOCK_MONOTONIC);
@@ -166,13 +166,13 @@ static void exchange(int from, int to)
 		err(1, "exchange");
 }
 
-/* Two sockets each time, of which one is a service's. */
+/* Each time two sockets, one of which serves. */
 static void open_sockets(int count)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
 
-	/* An address of the kernel's choice. */
+	/* The kernel chooses the address. */
 	if (listener < 0 || bind(listener, (void *)&address, sizeof(sa_family_t)) ||
 	    listen(listener, 16))
 		err(1, "listen");
@@ -216,7 +216,7 @@ static void open_sockets_in_processes(long count)
 
 static char *mapped;
 
-/* The kernel keeps the lock of the address space while it waits for the page. */
+/* The kernel has mmap_lock locked while it waits for the page. */
 static void *read_own_memory(void *unused)
 {
 	int fd = open("/proc/self/mem", O_RDONLY);
@@ -227,7 +227,7 @@ static void *read_own_memory(void *unused)
 	return unused;
 }
 
-/* Waits for that lock, and who wants to look at the memory waits behind it. */
+/* A writer that waits for mmap_lock: readers of the memory queue after it. */
 static void *change_address_space(void *unused)
 {
 	sleep_ns(LOCKED_NS);
@@ -235,7 +235,7 @@ static void *change_address_space(void *unused)
 	return unused;
 }
 
-/* Begins again, with an argument that fills pages, one of which becomes the file's. */
+/* Executes itself again with an argument that fills pages, one of which becomes a page of the file. */
 static void begin_again(const char *path)
 {
 	static char filler[FILLER_SIZE];
@@ -256,7 +256,7 @@ static void hide_arguments(int fd, char *filler)
 	uintptr_t page = 4096, at = ((uintptr_t)filler + page - 1) / page * page;
 
 	mapped = need(mmap((void *)at, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0));
-	/* First: to begin a thread changes the address space. */
+	/* Started first, because starting a thread changes the address space. */
 	start(change_address_space, NULL);
 	start(read_own_memory, NULL);
 }
@@ -292,7 +292,7 @@ static void reply(int fd, const struct fuse_in_header *to, int error, void *body
 	memcpy(bytes, &head, sizeof(head));
 	if (size)
 		memcpy(bytes + sizeof(head), body, size);
-	/* Who asked may be gone. */
+	/* The process that sent the request may have exited. */
 	if (write(fd, bytes, head.len) < 0 && errno != ENOENT)
 		err(1, "/dev/fuse");
 }
@@ -337,7 +337,7 @@ static void reply_request(int fd, const struct fuse_in_header *in, const void *b
 	struct fuse_init_out init = { .major = FUSE_KERNEL_VERSION,
 				      .minor = 31,
 				      .max_write = 4096 };
-	/* Else an open waits for pages that somebody reads. */
+	/* Without it, an open waits for pages that are being read. */
 	struct fuse_open_out opened = { .fh = 1, .open_flags = FOPEN_KEEP_CACHE };
 
 	switch (in->opcode) {
@@ -382,7 +382,7 @@ static void *serve(void *device)
 	return NULL;
 }
 
-/* Its end is that of all who wait. */
+/* Its exit ends all waits. */
 static void mount_file_system(const char *directory)
 {
 	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
@@ -406,7 +406,7 @@ int main(int argc, char **argv)
 	} else if (strcmp(attack, "command-line") == 0 && argc == 3) {
 		begin_again(argv[2]);
 	} else if (strcmp(attack, "mapped") == 0 && argc == 4) {
-		/* Before: this thread may wait for ever, too. */
+		/* Printed before, because this thread may block for ever, too. */
 		say("ok\n");
 		hide_arguments(atoi(argv[2]), argv[3]);
 		wait_for_end();

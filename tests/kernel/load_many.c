@@ -5,7 +5,7 @@
  */
 #include "load.h"
 
-/* What they do is none of the compiler's business. */
+/* Hides a value from the compiler, so that calls are not optimised away. */
 #define FUNCTION(number)                                                       \
 	__attribute__((noinline, noclone)) unsigned many_##number(unsigned n); \
 	unsigned many_##number(unsigned n)                                     \

@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 	unsigned long mib, ms, count;
 
 	die_with_parent();
-	/* A huge page would reach into the mapping beside, and stay there when this one goes. */
+	/* A huge page would extend into the next mapping and stay there after this one is unmapped. */
 	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
 		err(1, "prctl");
 	if (argc > 2) {

@@ -33,17 +33,17 @@ enum call {
 static const char *const call_names[CALLS] = { "sleep", "futex", "pipe", "sync" };
 static uint64_t off_ns[CALLS], queued_ns[CALLS], count[CALLS];
 static const char *directory;
-static uint32_t is_next[THREADS_MAX]; /* of a convoy: 1: it is that thread's */
+static uint32_t is_next[THREADS_MAX]; /* of a convoy; 1: the next is that thread */
 
-/* Of one thread. */
+/* State of one thread. */
 struct waiter {
 	int file;
 	int pipe[2];
-	int bell; /* rings when the pipe is to be written */
+	int bell; /* an eventfd: the pipe is to be written */
 	uint32_t word;
 };
 
-/* Of a thread until now: time off the CPU, and of that in run queues. */
+/* Of a thread so far: time off the CPU, and the part of it in run queues. */
 struct off {
 	uint64_t all, queued;
 };
@@ -163,7 +163,7 @@ static void wait_in_epoll(int set, int ms)
 	epoll_wait(set, &event, 1, ms);
 }
 
-/* Writes the pipe of a worker 20 ms after it was asked to; idle meanwhile. */
+/* Writes to a waiter's pipe 20 ms after the request; idle meanwhile. */
 static void *ring(void *argument)
 {
 	struct waiter *w = argument;
@@ -302,7 +302,8 @@ int main(int argc, char **argv)
 		errx(2, "usage: load_offcpu DIR");
 	directory = argv[1];
 	for (;;) {
-		poll(&input, 1, -1); /* which is idle, and a read of a pipe is not */
+		poll(&input, 1,
+		     -1); /* a wait for input that counts as idle, unlike a read of a pipe */
 		hear(line, sizeof(line));
 		n = strtoul(strchr(line, ' ') ?: "0", NULL, 10);
 		if (n > THREADS_MAX)

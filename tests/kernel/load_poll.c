@@ -85,7 +85,7 @@ static long by_select(uint64_t ns)
 }
 #endif
 
-/* Waits for a completion that does not come. */
+/* Waits for a completion that never comes. */
 static long by_io_uring(uint64_t ns)
 {
 	struct timespec t = span(ns);
@@ -169,12 +169,12 @@ static void poll_calls(long (*wait)(uint64_t ns))
 	}
 }
 
-/* Of the threads that share the time. */
+/* Written by the threads that wait at the same time. */
 static const char *log_dir;
 static uint64_t period_ns, wait_ns;
 static bool spins;
 
-/* The time last: a record without one is not there yet. */
+/* The time is written last: a record without a time is incomplete. */
 static void log_wait(struct wait_record *at, uint64_t waited_ns)
 {
 	at->waited_ns = waited_ns;

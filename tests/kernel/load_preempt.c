@@ -14,7 +14,7 @@
 #define THREADS 8
 #define PAUSE_NS 2000000
 #define BETWEEN \
-	24000 /* rounds of nothing between two calls, for the probe to stay below MaxOverhead */
+	24000 /* empty rounds between two calls, so that the probe's cost stays below MaxOverhead */
 
 __attribute__((noinline, noclone)) int busy(const char *name, unsigned long n);
 
@@ -29,7 +29,7 @@ static volatile bool stop;
 
 int busy(const char *name, unsigned long n)
 {
-	/* What it does is none of the compiler's business; a nop the kernel need not single-step. */
+	/* Not optimised away. Starts with a nop, which the kernel need not single-step. */
 	asm volatile("nop" : "+r"(name), "+r"(n)::"memory");
 	return n % 4 == 0 ? -1 : 1;
 }

@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 
 #define FUNCTION __attribute__((noinline, noclone, visibility("default")))
-#define ROUNDS 20000 /* of one percent: some 10 us */
+#define ROUNDS 20000 /* iterations for one percent: some 10 us */
 #define THREADS 2
 #define SHARES 4
 #define CODE_SIZE 64
@@ -61,7 +61,7 @@ void leak_one(const struct sockaddr_in *to)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	/* connect() of glibc 2.41 calls others, none of which makes a frame. */
+	/* connect() of glibc 2.41 calls functions without frame pointers. */
 	if (fd < 0 || syscall(SYS_connect, fd, to, sizeof(*to)))
 		err(1, "connect");
 }

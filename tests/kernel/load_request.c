@@ -88,7 +88,7 @@ static void say_samples(char *text, const char *name, struct samples *s)
 	s->count = 0;
 }
 
-/* One call that receives. */
+/* Receives by one call. */
 static ssize_t receive(int fd, void *at, size_t size, enum call call, struct sockaddr_storage *from,
 		       socklen_t *length)
 {
@@ -125,7 +125,7 @@ static ssize_t receive(int fd, void *at, size_t size, enum call call, struct soc
 	}
 }
 
-/* One call that sends all of it, or of CALL_CORK leaves it with the kernel until the last. */
+/* Sends all by one call; with CALL_CORK, the kernel delays it until the last call. */
 static void give(int fd, size_t size, enum call call, bool last, struct sockaddr_storage *to,
 		 socklen_t length)
 {
@@ -241,7 +241,7 @@ static int open_socket(const char *kind, const char *where, union address *a, so
 	return socket(a->any.sa_family, datagrams ? SOCK_DGRAM : SOCK_STREAM, 0);
 }
 
-/* With TLS in the kernel, after a handshake that both ends have dreamt. */
+/* Enables kernel TLS with fixed keys, without a handshake. */
 static void connected(int fd)
 {
 	static const struct tls12_crypto_info_aes_gcm_128 keys = {
@@ -269,7 +269,7 @@ static void *accept_all(void *argument)
 	err(1, "accept");
 }
 
-/* A first bind to port 0 would be none that a server does: the port is sought. */
+/* Searches for a free port: servers do not bind to port 0. */
 static int listen_at(const char *kind, const char *where, char *ret_where)
 {
 	union address a;
@@ -307,7 +307,7 @@ static void serve_all(const char *kind, const char *path)
 	say(where);
 	for (;;) {
 		hear(line, sizeof(line));
-		/* The client has an answer before the log has it. */
+		/* The client gets a response before it is logged. */
 		while (__atomic_load_n(&requests, __ATOMIC_ACQUIRE) <
 		       __atomic_load_n(&begun, __ATOMIC_ACQUIRE))
 			sleep_ns(1000000);

@@ -169,7 +169,7 @@ static void split(int round)
 	counted_splitting.returns++;
 }
 
-/* From a call of another it is that one that returns. */
+/* After a tail call, the other function returns. */
 static void call_forked(int round)
 {
 	if (round % 3) {

@@ -50,7 +50,7 @@ static void load(unsigned long pages, const char *path)
 	if (fd < 0 || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
 		err(1, "%s", path);
 	memory = need(mmap(NULL, pages * 4096, PROT_READ, MAP_SHARED, fd, 0));
-	/* No read-ahead and no mapping of the neighbours. */
+	/* No read-ahead and no fault-around. */
 	madvise(memory, pages * 4096, MADV_RANDOM);
 	for (unsigned long i = 0; i < pages; i++)
 		sink = memory[i * 4096];

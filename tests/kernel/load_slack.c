@@ -22,13 +22,13 @@
 #define RESPONSES 200000
 
 struct response {
-	uint64_t end_ns;  /* time of day after the send, 0: not yet */
-	uint64_t hand_ns; /* from the receive until then */
+	uint64_t end_ns;  /* time of day after the send; 0: not sent yet */
+	uint64_t hand_ns; /* time from the receive to the send */
 };
 
 struct request {
 	uint64_t spin_ns, sleep_ns;
-	uint64_t received_ns; /* the server's own, as what follows */
+	uint64_t received_ns; /* of the server, as the following variables */
 	int fd;
 };
 
@@ -80,7 +80,7 @@ static void watch(int poll_fd, int fd)
 		err(1, "epoll_ctl");
 }
 
-/* As a process of PostgreSQL does that waits for another's lock. */
+/* Waits like a process of PostgreSQL for another's lock. */
 static void wait_for_latch(int latch, uint64_t ns)
 {
 	struct epoll_event event;
@@ -125,7 +125,7 @@ static void serve_by_pool(int listener)
 	}
 }
 
-/* Answers what is due; milliseconds until the next, -1: there is none. */
+/* Sends due responses. Returns the milliseconds until the next; -1: none. */
 static int give_due(struct request *pending, uint32_t *count)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), least = UINT64_MAX;
@@ -173,7 +173,7 @@ static struct {
 	uint64_t begin_ns, end_ns, requests;
 } order;
 
-/* A part now, the rest at the end. */
+/* Sends a part of the request now and the remainder at the end. */
 static void *ask_slowly(void *argument)
 {
 	int fd = (int)(intptr_t)argument;

@@ -24,15 +24,15 @@ static uint64_t end_ns;
 static unsigned permille;
 static uint64_t user_us, system_us;
 
-/* The time last: a record without one is not there yet. */
+/* The time is written last: a record without a time is incomplete. */
 static void cpu_log(struct cpu_record *at)
 {
 	at->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	__atomic_store_n(&at->time_ns, clock_ns(CLOCK_REALTIME), __ATOMIC_RELEASE);
 }
 
-/* Once, at the thread's end: the kernel never takes back what it has given of
- * either, so the more often it is asked, the more of each fluctuation stays. */
+/* Read only once, at the end of the thread: the kernel never decreases user and system time, so that each
+ * read preserves fluctuations of their ratio. */
 static void add_division(void)
 {
 	struct rusage usage;
@@ -42,7 +42,7 @@ static void add_division(void)
 	__atomic_fetch_add(&system_us, timeval_us(usage.ru_stime), __ATOMIC_RELAXED);
 }
 
-/* Kernel time by reading zeros: long enough in the kernel to be met by its tick. */
+/* Uses system time by reading zeros, which takes long enough to be sampled by the tick. */
 static void spin_kernel_ns(int zero, char *buffer, size_t size, uint64_t amount)
 {
 	uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + amount;

@@ -14,7 +14,7 @@
 
 #define AT_ONCE_MAX 64
 
-/* Load number i uses a tenth of its life, so that the storm is one of processes and not of CPU. */
+/* Load i uses the CPU for a tenth of its life: a storm of processes, not of CPU load. */
 static uint64_t life_us(int i)
 {
 	return 1000 + i % 9 * 500;

@@ -22,7 +22,7 @@
 #include <signal.h>
 
 static char path[4096];
-static char *title_begin, *title_end; /* where the command line lies */
+static char *title_begin, *title_end; /* the address of the command line */
 
 static void set_title(const char *title)
 {
@@ -54,7 +54,7 @@ static void *end_at_once(void *unused)
 static void *become(void *unused)
 {
 	(void)unused;
-	/* The new program answers: its argument says that a word is outstanding. */
+	/* The new program replies: its argument says that a reply is outstanding. */
 	execl(path, path, "answer", NULL);
 	err(1, "%s", path);
 }

@@ -23,7 +23,7 @@ static inline int count_return(struct counted *counted, int returned)
 	return returned;
 }
 
-/* Calls functions that may not return; only this may call them. */
+/* Functions that may not return are only called by this macro, which counts calls and returns. */
 #define CALL(function, ...)                                                         \
 	({                                                                          \
 		__atomic_add_fetch(&counted_##function.calls, 1, __ATOMIC_RELAXED); \

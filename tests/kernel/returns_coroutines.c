@@ -66,7 +66,7 @@ static void step(int number)
 	swapcontext(&scheduler, &coroutines[number].context);
 }
 
-/* The first one is a step ahead of the others, and the last to end. */
+/* The first coroutine is a step ahead of the others and ends last. */
 void switch_stacks(int round)
 {
 	int given_up = round % 2 ? 1 : COROUTINES;

@@ -159,7 +159,7 @@ void sample_stacks(int rounds)
 	pthread_t threads[SAMPLERS];
 	void *frame;
 
-	backtrace(&frame, 1); /* which loads a library at first */
+	backtrace(&frame, 1); /* which loads a library on first use */
 	sigaction(SIGPROF, &action, NULL);
 	set_timer(1000);
 	for (int i = 0; i < SAMPLERS; i++)

@@ -31,7 +31,7 @@ void raise_foreign(void)
 	abort();
 }
 
-/* Returns minus the least of them. */
+/* Returns the least of them, negated. */
 int ordered(int *numbers, int count, int (*compare)(int, int))
 {
 	for (int i = 1; i < count; i++)

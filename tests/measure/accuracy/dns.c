@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HOSTS 1000 /* as the zone has them */
+#define HOSTS 1000 /* in the zone */
 #define HEAD 12
 #define RESPONSE_FLAG 0x80
 #define ERROR_MASK 0x0f
@@ -40,7 +40,7 @@ static size_t dns_request(char *out, uint64_t number, const struct shape *shape)
 	return length + sizeof(room_of_4096);
 }
 
-/* With one answer at least. */
+/* A response with at least one answer record. */
 static long dns_response(const char *in, size_t length)
 {
 	int good =

@@ -41,7 +41,7 @@ struct Call {
 	Moment due, sent;
 };
 
-// When requests are due.
+// The times at which requests are due.
 class Plan
 {
       public:

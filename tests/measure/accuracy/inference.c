@@ -131,7 +131,7 @@ static void respond(struct connection *c, const char *body, size_t length)
 	pthread_mutex_unlock(&served.lock);
 }
 
-/* The body, once all of it is there. */
+/* Returns the body when it is complete. */
 static const char *body_of(struct connection *c, size_t *ret_length)
 {
 	static const char field[] = "\nContent-Length:";

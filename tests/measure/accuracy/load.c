@@ -50,17 +50,18 @@ struct connection {
 };
 
 static const struct protocol *protocol;
-static struct message *messages; /* made before, so that the client is faster than its server */
+static struct message
+	*messages; /* prepared in advance, so that the client is faster than its server */
 static struct connection *free_list;
 static int poll_fd;
 static uint64_t number, outstanding, tx, rx;
 static struct record latency, since_due;
 
-/* When requests are due. */
+/* The times at which requests are due. */
 static struct {
 	double mean_ns; /* 0: whenever a connection is free */
 	int fixed;
-	unsigned batch, batch_left; /* after the request that is next */
+	unsigned batch, batch_left; /* after the next request */
 	double next_ns;
 	uint64_t end_ns, chance;
 } plan;
@@ -150,7 +151,7 @@ static void receive(struct connection *c)
 	free_list = c;
 }
 
-/* Sends what is due; returns how long there is nothing to do, at most a second. */
+/* Sends due requests. Returns the time until the next, at most a second. */
 static uint64_t send_due(void)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);

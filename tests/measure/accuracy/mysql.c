@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define ROWS 10000 /* as the table has them */
+#define ROWS 10000 /* in the table */
 #define VARIETY 1000
-#define HEAD 4 /* 3 bytes of length, the packet's number */
+#define HEAD 4 /* 3 bytes of length and the packet's number */
 #define COMMAND_QUERY 3
 #define LONGEST_END 9
 #define CAPABILITIES \
@@ -35,7 +35,7 @@ static size_t payload(const char *in)
 	return head[0] | head[1] << 8 | head[2] << 16;
 }
 
-/* Around the text of a query that is in its place. */
+/* Wraps the text of a query, which is already in the buffer. */
 static size_t put_query(char *out, int length)
 {
 	out[HEAD] = COMMAND_QUERY;
@@ -59,7 +59,7 @@ static size_t mysql_update(char *out, uint64_t number, const struct shape *shape
 				      (unsigned)number));
 }
 
-/* Columns, an end, rows, an end; of what returns no rows, a packet alone. */
+/* Columns, EOF, rows, EOF; a single packet if there are no rows. */
 static long mysql_response(const char *in, size_t length)
 {
 	int ends = 0;
@@ -99,7 +99,7 @@ static void mysql_greet(int fd)
 	memcpy(at, &capabilities, sizeof(capabilities));
 	at += 32; /* the largest packet, the character set, nothing */
 	memcpy(at, user, sizeof(user));
-	at += sizeof(user) + 1; /* an empty answer to what the server asks */
+	at += sizeof(user) + 1; /* an empty response to the server's challenge */
 	memcpy(at, plugin, sizeof(plugin));
 	at += sizeof(plugin);
 	put_head(out, at - out - HEAD, 1);

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define ACCOUNTS 100000 /* as pgbench makes them */
+#define ACCOUNTS 100000 /* as made by pgbench */
 #define VARIETY 1000
 #define SUMMED 30000 /* rows */
 #define VERSION 0x30000
-#define HEAD 5 /* type, 4 bytes of length, which count themselves */
+#define HEAD 5 /* type and 4 bytes of length, which includes these 4 */
 
 static void put_number(char *out, uint32_t number)
 {
@@ -24,7 +24,7 @@ static void put_number(char *out, uint32_t number)
 	memcpy(out, &number, sizeof(number));
 }
 
-/* Of a message, with its head. */
+/* Length of a message with its head. */
 static size_t length_of(const char *in)
 {
 	uint32_t number;
@@ -33,7 +33,7 @@ static size_t length_of(const char *in)
 	return 1 + ntohl(number);
 }
 
-/* Around the text of a query that is in its place. */
+/* Wraps the text of a query, which is already in the buffer. */
 static size_t put_query(char *out, int length)
 {
 	int text = length + 1;
@@ -70,7 +70,7 @@ static size_t postgres_sum(char *out, uint64_t number, const struct shape *shape
 				      first + 1, first + SUMMED));
 }
 
-/* Up to and with "ready for query". */
+/* Length up to the end of "ready for query". */
 static long postgres_response(const char *in, size_t length)
 {
 	for (size_t at = 0; at + HEAD <= length;) {

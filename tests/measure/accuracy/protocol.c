@@ -8,9 +8,9 @@
 
 #define KEYS 1000
 #define SET_EVERY 10 /* requests */
-#define WORDS 2000   /* of the search service, as search.cc has them */
+#define WORDS 2000   /* of the search service, as in search.cc */
 
-/* The first requests are what fills the store. */
+/* The first requests fill the store. */
 static int is_set(uint64_t number, unsigned *ret_key)
 {
 	*ret_key = number < KEYS ? number : scrambled(number) % KEYS;
@@ -37,7 +37,7 @@ static size_t memcached_request(char *out, uint64_t number, const struct shape *
 	return length + sprintf(out + length, "\r\n");
 }
 
-/* Length up to and with the end of line that follows `from`, 0: not there yet. */
+/* Length up to the end of the line at `from`, including it; 0: incomplete. */
 static long line_end(const char *in, size_t from, size_t length)
 {
 	const char *end = from < length ? memchr(in + from, '\n', length - from) : NULL;
@@ -61,7 +61,7 @@ static long memcached_response(const char *in, size_t length)
 		return head;
 	if (strncmp(in, "VALUE", 5))
 		return -1;
-	/* One request at a time: it ends where the end is. */
+	/* There is one request at a time, so the response ends where the input ends with this text. */
 	return length > strlen(end) && !memcmp(in + length - strlen(end), end, strlen(end))
 		       ? (long)length
 		       : 0;
@@ -137,7 +137,7 @@ static long http_response(const char *in, size_t length)
 	return -1;
 }
 
-/* Two words: few of the search's words are in many of its documents. */
+/* Two words, because few words are in many documents. */
 static size_t search_request(char *out, uint64_t number, const struct shape *shape)
 {
 	uint64_t chance = scrambled(number + 1);

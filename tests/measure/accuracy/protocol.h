@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is asked of the services that are measured: one request, and where its
+ * The protocols of the measured services: how a request is written, and where its
  * response ends.
  */
 #ifndef PROTOCOL_H
@@ -21,28 +21,28 @@ struct protocol {
 	 * different ones come after that, again and again. */
 	unsigned first, variety;
 
-	/* Writes the request with this number; returns its length. */
+	/* Writes the request with this number. Returns its length. */
 	size_t (*request)(char *out, uint64_t number, const struct shape *shape);
 
-	/* Length of the response at the begin of what has come, 0: not whole yet,
-	 * -1: it says that something is wrong. */
+	/* Length of the response at the start of the input; 0: incomplete,
+	 * -1: an error. */
 	long (*response)(const char *in, size_t length);
 
 	int datagrams;
 
-	/* What comes first on a connection, which still blocks; NULL: nothing. Ends the
-	 * program where the server refuses. */
+	/* Logs in on a new connection, which is still blocking; may be NULL. Exits if the
+	 * server refuses. */
 	void (*greet)(int fd);
 };
 
-/* Of files of their own. */
+/* Protocols with their own files. */
 extern const struct protocol protocol_dns, protocol_mysql, protocol_mysql_update, protocol_postgres,
 	protocol_postgres_update, protocol_postgres_sum;
 
-/* NULL: there is none of this name. */
+/* Returns NULL if there is no protocol of this name. */
 const struct protocol *protocol_find(const char *name);
 
-/* Different ones from numbers that follow each other. */
+/* Gives different values for consecutive numbers. */
 static inline uint64_t scrambled(uint64_t number)
 {
 	number *= 0x9E3779B97F4A7C15;

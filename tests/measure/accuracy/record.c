@@ -49,7 +49,7 @@ static int by_end(const void *a, const void *b)
 	return left->end_ns < right->end_ns ? -1 : left->end_ns > right->end_ns;
 }
 
-/* The sample of which at most `quantile` of all are below, in seconds. */
+/* The largest sample with at most `quantile` of all samples below it, in seconds. */
 static double quantile_of(const struct sample *sorted, size_t count, double quantile)
 {
 	return count ? sorted[(size_t)(quantile * (count - 1))].ns / 1e9 : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every duration of a run by the second in which it ended, and percentiles of
- * them: the truth of clients and of servers that keep a log of their own.
+ * Records all durations of a run by the second in which they ended, and computes
+ * percentiles: the truth of clients and of servers with a log.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -28,7 +28,7 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* Ends the program where there is no memory. */
+/* Exits if there is no memory. */
 void record_add(struct record *record, uint64_t ns);
 
 /* "NAME": {"count", "average", "p50", "p90", "p99", "p99.9", "max", "seconds": [[second,

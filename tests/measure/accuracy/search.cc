@@ -24,7 +24,7 @@ namespace
 
 constexpr unsigned documents = 10000, length = 60, words = 2000, found = 10;
 
-// Rank r is as frequent as 1/r.
+// The frequency of rank r is proportional to 1/r.
 std::string word(double chance)
 {
 	return "word" + std::to_string(unsigned(std::pow(words, chance)) - 1);

@@ -88,7 +88,7 @@ static void *compete(void *count)
 	return NULL;
 }
 
-/* Threads that wait for one CPU, some longer than others. */
+/* Threads that compete for one CPU and wait for different times. */
 static void make_waits(long count)
 {
 	pthread_t threads[COMPETITORS];
@@ -114,7 +114,7 @@ static struct sockaddr *loopback(struct sockaddr_in *to)
 	return (struct sockaddr *)to;
 }
 
-/* A socket with a port of its own, which *ret_address then is. */
+/* A socket bound to a free port; its address is in *ret_address. */
 static int bound(int type, struct sockaddr_in *ret_address)
 {
 	struct sockaddr *any = loopback(ret_address);
@@ -135,7 +135,7 @@ static int listening(struct sockaddr_in *ret_address)
 	return fd;
 }
 
-/* Both ends of a connection over TCP. */
+/* Both ends of a TCP connection. */
 static void connect_ends(int listener, const struct sockaddr_in *address, int *ret_client,
 			 int *ret_server)
 {
@@ -147,7 +147,7 @@ static void connect_ends(int listener, const struct sockaddr_in *address, int *r
 		err(1, "accept");
 }
 
-/* Sent, arrived and received by one thread, so that nobody is woken up. */
+/* One thread sends and receives, so that there is no wakeup. */
 static void make_messages(long count)
 {
 	struct sockaddr_in address;
@@ -167,7 +167,7 @@ static void make_messages(long count)
 	close(listener);
 }
 
-/* A software interrupt each. */
+/* Each is a software interrupt. */
 static void make_datagrams(long count)
 {
 	struct sockaddr_in address;
@@ -183,7 +183,7 @@ static void make_datagrams(long count)
 	close(fd);
 }
 
-/* Made, accepted and closed, first by the server: so no port of a client has to wait. */
+/* Connect, accept, close. The server closes first, so that no client port stays in TIME_WAIT. */
 static void make_connections(long count)
 {
 	struct sockaddr_in address;
@@ -229,7 +229,7 @@ static void block_file_close(struct block_file *block_file)
 	close(block_file->fd);
 }
 
-/* From one end of the file to the other, so that nothing is read ahead. */
+/* Scattered offsets, so that there is no read-ahead. */
 static off_t offset_of(const struct block_file *block_file, long i)
 {
 	return i * 1021 % block_file->blocks * BLOCK;
@@ -241,7 +241,7 @@ static void read_block(const struct block_file *block_file, long i)
 		err(1, "%s", event_file);
 }
 
-/* From the disk, past the page cache. */
+/* Reads from disk, bypassing the page cache. */
 static void make_reads(long count)
 {
 	struct block_file block_file;
@@ -252,7 +252,7 @@ static void make_reads(long count)
 	block_file_close(&block_file);
 }
 
-/* Into the page cache, which has let go of them before. */
+/* Reads into the page cache, from which the pages were dropped before. */
 static void make_pages(long count)
 {
 	struct block_file block_file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events that can be made over and over, one kind each: by one thread, or by two that take turns,
- * so that the CPU time of the process and its children is all that they take.
+ * Events of one kind, made repeatedly by one thread, or by two that alternate, so that the CPU time of
+ * the process and its children is their whole cost.
  */
 #ifndef EVENTS_H
 #define EVENTS_H
@@ -9,16 +9,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a program that calls make_event("exec", ...) is to leave main() at once for. */
+/* The argument with which a program that calls make_event("exec", ...) must exit at once. */
 #define EVENT_NOTHING "nothing"
 
-/* Makes so many of a kind; false: there is no such kind. file: for open, read and
- * page; these two take blocks from all over it. */
+/* Makes so many events of a kind. Returns false if there is no such kind. file: for open, read and
+ * page; the latter two read blocks in a scattered order. */
 bool make_event(const char *kind, long count, const char *file);
 
 void stay_on(int cpu);
 
-/* CPU time of this process and of its children that have ended. */
+/* CPU time of this process and of its reaped children. */
 uint64_t all_cpu_ns(void);
 
 #endif

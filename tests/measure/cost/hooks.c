@@ -17,7 +17,7 @@
 
 #define CALLS_MAX 8
 
-/* Those that this architecture has. */
+/* The system calls that this architecture has. */
 #ifdef SYS_epoll_wait
 #define OLD_POLLS SYS_epoll_wait, SYS_poll, SYS_select,
 #else
@@ -41,7 +41,7 @@ static void report(struct listing *listing, unsigned tgid)
 			listing->family_of[*call] = (unsigned char)family;
 }
 
-/* An object without these constants is told nothing. */
+/* An object without these constants needs no values. */
 static void prepare(const struct bpf_object *object, unsigned tgid)
 {
 	struct listing listing = { 0 };
@@ -68,7 +68,7 @@ static void attach(const struct bpf_object *object)
 {
 	struct bpf_program *program;
 
-	/* The links go with the process. */
+	/* The kernel frees the links when the process exits. */
 	bpf_object__for_each_program(program, object) if (!bpf_program__attach(program))
 		err(1, "%s: attach", bpf_program__name(program));
 }

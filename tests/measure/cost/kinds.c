@@ -50,7 +50,7 @@ static void make_other_calls(long count)
 		syscall(SYS_gettid);
 }
 
-/* Begins as functions do, with what the kernel need not execute out of its place. */
+/* Starts like usual functions, with an instruction that the kernel need not single-step. */
 __attribute__((noinline, used, optimize("O0"))) static void called(void)
 {
 }
@@ -78,7 +78,7 @@ static void spin(long count)
 		;
 }
 
-/* What takes as long as from one sample to the next, again and again. */
+/* Repeats work that takes as long as the time from one sample to the next. */
 static void make_samples(long count)
 {
 	static long rounds;
@@ -116,9 +116,9 @@ static void make(const char *event, long count)
 struct kind {
 	const char *name;
 	const char *event;
-	long count; /* of them, that take some 10 ms */
+	long count; /* the number of events that take some 10 ms */
 	const char *programs[PROGRAMS_MAX];
-	const char *function; /* of this program, where the hook is in it */
+	const char *function; /* in this program, if the hook is in it */
 };
 
 /* clang-format off */
@@ -146,7 +146,7 @@ static const struct kind kinds[] = {
 
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
-/* Its programs, loaded: NULL, and errno, where the kernel refuses them. */
+/* Loads the programs of a kind. Returns NULL and sets errno if the kernel refuses them. */
 static struct bpf_object *loaded(const struct kind *kind, const char *path)
 {
 	struct bpf_object *object = bpf_object__open_file(path, NULL);
@@ -202,7 +202,7 @@ static void detach(struct bpf_link **links, int count)
 		bpf_link__destroy(links[count]);
 }
 
-/* How many; -1, and errno, where one of them cannot be. */
+/* Attaches all programs. Returns their number, or -1 with errno if one cannot be attached. */
 static int attach_all(const struct kind *kind, const struct bpf_object *object,
 		      struct bpf_link **ret_links)
 {
@@ -226,7 +226,7 @@ static int attach_all(const struct kind *kind, const struct bpf_object *object,
 
 /* --- costs --- */
 
-/* Of one event, in the run that was disturbed least. */
+/* The cost of an event in the run with the least disturbance. */
 static double event_ns(const struct kind *kind)
 {
 	double best = 0;
@@ -243,7 +243,7 @@ static double event_ns(const struct kind *kind)
 	return best;
 }
 
-/* What the kernel has counted of all of its programs. */
+/* The kernel's run statistics, summed over all programs. */
 static void runs(const struct kind *kind, const struct bpf_object *object, uint64_t *ret_count,
 		 uint64_t *ret_ns)
 {
@@ -261,7 +261,7 @@ static void runs(const struct kind *kind, const struct bpf_object *object, uint6
 	}
 }
 
-/* What the engine takes an event to cost, without what the programs do. */
+/* The engine's estimate of the cost of an event, without the programs' own work. */
 static unsigned reckoned_ns(const struct kind *kind, const struct bpf_object *object)
 {
 	unsigned ns = 0;
@@ -287,7 +287,7 @@ static void report_runs(const struct kind *kind, const struct bpf_object *object
 	       HOOK_STATISTICS_NS);
 }
 
-/* Without comes first in every other turn. */
+/* Every other round measures without programs first. */
 static void report_costs(const struct kind *kind, const struct bpf_object *object, unsigned round)
 {
 	double without = round % 2 ? event_ns(kind) : 0, with;
@@ -328,7 +328,7 @@ int main(int argc, char **argv)
 		errx(2, "usage: kinds OBJECT CPU");
 	stay_on(atoi(argv[2]));
 	libbpf_set_print(NULL);
-	make_samples(1); /* finds out how long a turn is, with nothing attached */
+	make_samples(1); /* calibrates the length of a round, with nothing attached */
 	while (fgets(line, sizeof(line), stdin)) {
 		size_t i;
 

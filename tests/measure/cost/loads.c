@@ -66,7 +66,7 @@ static long load(const long *a)
 	return fd;
 }
 
-/* libbpf has no other way to the kernel. */
+/* libbpf enters the kernel only by syscall(). */
 __attribute__((visibility("default"))) long syscall(long number, ...)
 {
 	long a[ARGUMENTS];

@@ -54,7 +54,7 @@ static double cpu_us(void)
 	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-/* us of CPU of a reading: `opened` before each, and parsed or not. */
+/* CPU time of a reading in us. opened: the file is opened for each reading. */
 static double measure(struct text_files *files, const struct field_tag *fields, size_t field_count,
 		      unsigned readings, bool opened, bool parsed, ssize_t *ret_size,
 		      unsigned *ret_rows)
@@ -132,7 +132,7 @@ static double walk_us(int root, unsigned *ret_found)
 	return (cpu_us() - begin) / WALKS;
 }
 
-/* Units of a slice of their own. */
+/* Makes units in a separate slice. */
 static void print_walk(unsigned cgroups)
 {
 	unsigned found, before, made = 0;

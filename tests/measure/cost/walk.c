@@ -17,7 +17,7 @@
 
 #define WALK "service_walk"
 
-/* Of the engine's object, what the probes share. */
+/* The maps of the engine's object that probes use. */
 static const char *const shared[] = { "service_tasks", "service_moves", "walks", "walk_visitors" };
 
 static uint64_t cpu_ns(void)
@@ -73,7 +73,7 @@ static void share(struct bpf_object *probe, const struct bpf_object *own)
 	}
 }
 
-/* Adds a probe to the walk; its other hooks have nothing to do with threads that sleep. */
+/* Adds a probe to the walk. Its hooks that do not concern sleeping threads are left out. */
 static void join(const char *path, const struct bpf_object *own, uint32_t *count)
 {
 	int visitors = bpf_object__find_map_fd_by_name(own, "walk_visitors"), fd;
