@@ -116,7 +116,7 @@ class Caller:
 
 
 def counted(tier, caller):
-    return not (tier in WITHOUT_IO_URING and caller.service == IO_URING)
+    return tier not in WITHOUT_IO_URING or caller.service != IO_URING
 
 
 def first_value(daemon, service, metric, before, moment):
