@@ -28,8 +28,8 @@
  */
 #include "asleep.bpf.h"
 #include "cputime.h"
-#include "follow.bpf.h"
-#include "upstream.bpf.h"
+#include "requests/follow.bpf.h"
+#include "requests/upstream.bpf.h"
 
 #define NS "scale=1/1000000000"
 #define SAMPLES_MIN 200
@@ -38,59 +38,59 @@
 struct delay_row {
 	/* Sums over all requests of the last window; the parts in the order of enum
 	 * request_part. */
-	u64 in_cpu METRIC("latency-in_cpu over=requests " NS) UNIT("seconds")
+	u64 in_cpu METRIC("latency-in_cpu of=requests " NS) UNIT("seconds")
 		HELP("On a CPU: part of a request's mean response time");
-	u64 in_runqueue METRIC("latency-in_runqueue over=requests " NS) UNIT("seconds")
+	u64 in_runqueue METRIC("latency-in_runqueue of=requests " NS) UNIT("seconds")
 		HELP("Run queue: waiting for a CPU, part of a request's mean response time");
-	u64 in_disk METRIC("latency-in_disk over=requests " NS) UNIT("seconds")
+	u64 in_disk METRIC("latency-in_disk of=requests " NS) UNIT("seconds")
 		HELP("Disk: blocked by block I/O, part of a request's mean response time");
-	u64 in_memory METRIC("latency-in_memory over=requests " NS) UNIT("seconds") HELP(
+	u64 in_memory METRIC("latency-in_memory of=requests " NS) UNIT("seconds") HELP(
 		"Memory: blocked by page faults and reclaim, part of a request's mean response time");
-	u64 in_lock METRIC("latency-in_lock over=requests " NS) UNIT("seconds") HELP(
+	u64 in_lock METRIC("latency-in_lock of=requests " NS) UNIT("seconds") HELP(
 		"Lock: futexes, file locks, latches of other processes, part of a request's mean response time");
-	u64 in_upstream METRIC("latency-in_upstream over=requests " NS) UNIT("seconds") HELP(
+	u64 in_upstream METRIC("latency-in_upstream of=requests " NS) UNIT("seconds") HELP(
 		"Upstream: waiting for another service, part of a request's mean response time");
-	u64 in_client METRIC("latency-in_client over=requests " NS) UNIT("seconds") HELP(
-		"Client: waiting for the rest of the request, or for room for the answer, part of a request's mean response time");
+	u64 in_client METRIC("latency-in_client of=requests " NS) UNIT("seconds") HELP(
+		"Client: waiting for the rest of the request, or for room for the response, part of a request's mean response time");
 	u64 in_pipe; /* counted in in_other */
-	u64 in_sleep METRIC("latency-in_sleep over=requests " NS) UNIT("seconds")
+	u64 in_sleep METRIC("latency-in_sleep of=requests " NS) UNIT("seconds")
 		HELP("Sleep: for a time, part of a request's mean response time");
-	u64 in_other METRIC("latency-in_other over=requests " NS) UNIT("seconds") HELP(
+	u64 in_other METRIC("latency-in_other of=requests " NS) UNIT("seconds") HELP(
 		"Other waits: pipes, child processes, all else; part of a request's mean response time");
-	u64 in_socket METRIC("latency-in_socket over=requests " NS) UNIT("seconds") HELP(
+	u64 in_socket METRIC("latency-in_socket of=requests " NS) UNIT("seconds") HELP(
 		"Socket: waiting to be received, exact part of a request's mean response time");
-	u64 in_async METRIC("latency-in_async over=requests " NS) UNIT("seconds")
+	u64 in_async METRIC("latency-in_async of=requests " NS) UNIT("seconds")
 		HELP("Asynchronous: in no thread's hands, part of a request's mean response time");
 	u64 requests;
 	/* Samples of slow requests of the last window, in the same order. */
-	u64 slow_cpu METRIC("percent-slow_cpu over=slow scale=100/1") UNIT("percent")
+	u64 slow_cpu METRIC("percent-slow_cpu of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests on a CPU: share of their time past the 95th percentile")
 			DEFAULT(off);
-	u64 slow_runqueue METRIC("percent-slow_runqueue over=slow scale=100/1") UNIT("percent")
+	u64 slow_runqueue METRIC("percent-slow_runqueue of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests in a run queue: share of their time past the 95th percentile")
 			DEFAULT(off);
-	u64 slow_disk METRIC("percent-slow_disk over=slow scale=100/1") UNIT("percent")
+	u64 slow_disk METRIC("percent-slow_disk of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests, disk: share of their time past the 95th percentile")
 			DEFAULT(off);
-	u64 slow_memory METRIC("percent-slow_memory over=slow scale=100/1") UNIT("percent")
+	u64 slow_memory METRIC("percent-slow_memory of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests, memory: share of their time past the 95th percentile")
 			DEFAULT(off);
-	u64 slow_lock METRIC("percent-slow_lock over=slow scale=100/1") UNIT("percent")
+	u64 slow_lock METRIC("percent-slow_lock of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests, lock: share of their time past the 95th percentile")
 			DEFAULT(off);
-	u64 slow_upstream METRIC("percent-slow_upstream over=slow scale=100/1") UNIT("percent")
+	u64 slow_upstream METRIC("percent-slow_upstream of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests, upstream: share of their time past the 95th percentile")
 			DEFAULT(off);
-	u64 slow_client METRIC("percent-slow_client over=slow scale=100/1") UNIT("percent")
+	u64 slow_client METRIC("percent-slow_client of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests, client: share of their time past the 95th percentile")
 			DEFAULT(off);
-	u64 slow_pipe METRIC("percent-slow_pipe over=slow scale=100/1") UNIT("percent")
+	u64 slow_pipe METRIC("percent-slow_pipe of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests, pipe: share of their time past the 95th percentile")
 			DEFAULT(off);
-	u64 slow_sleep METRIC("percent-slow_sleep over=slow scale=100/1") UNIT("percent")
+	u64 slow_sleep METRIC("percent-slow_sleep of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests, sleep: share of their time past the 95th percentile")
 			DEFAULT(off);
-	u64 slow_other METRIC("percent-slow_other over=slow scale=100/1") UNIT("percent")
+	u64 slow_other METRIC("percent-slow_other of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests, other waits: share of their time past the 95th percentile")
 			DEFAULT(off);
 	u64 slow;
@@ -204,7 +204,7 @@ static void delay_sample_thread(struct task_struct *task, u32 service)
 
 SEC("iter/task")
 SAMPLE("hz=10")
-int delay_look(struct bpf_iter__task *ctx)
+int delay_sample(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	u32 service;
@@ -249,11 +249,11 @@ static void divide_hand(u64 *in, const struct in_hand *hand, const u64 *sampled)
 
 	for (int i = 0; i < PARTS; i++)
 		in[i] = sampled[i];
-	if (!hand->held_ns) /* see hands_publish() */
+	if (!hand->passed_ns) /* see hands_publish() */
 		return;
 	for (int i = PART_BLOCKED; i < PARTS; i++)
 		sampled_ns += sampled[i];
-	in[PART_CPU] = grown(hand->held_ns, hand->queued_ns + hand->blocked_ns + hand->client_ns);
+	in[PART_CPU] = grown(hand->passed_ns, hand->queued_ns + hand->blocked_ns + hand->client_ns);
 	in[PART_RUNQUEUE] = hand->queued_ns;
 #pragma unroll
 	for (int i = PART_BLOCKED; i < PARTS; i++)
@@ -283,8 +283,8 @@ static u64 fit_parts(u64 *in, const struct samples *seen, u64 progress_ns)
 	lock = unexplained < seen->futex_ns ? unexplained : seen->futex_ns;
 	in[PART_LOCK] += lock;
 	unexplained -= lock;
-	/* Requests over UNIX sockets are not among seen->asked. */
-	upstream = delay_fraction(unexplained, seen->awaited, seen->asked ?: seen->awaited);
+	/* Requests over UNIX sockets are not among seen->requested. */
+	upstream = delay_fraction(unexplained, seen->awaited, seen->requested ?: seen->awaited);
 	in[PART_UPSTREAM] += upstream;
 	return unexplained - upstream;
 }

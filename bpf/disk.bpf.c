@@ -17,11 +17,11 @@
  * are merged belongs to the service of the first. If a request ends in parts, its size is that of
  * the last part.
  */
-#include "hot.bpf.h"
+#include "run_counter.bpf.h"
 #include "kernel/block.bpf.h"
 #include "refused.bpf.h"
-#include "service_group.bpf.h"
-#include "slot.bpf.h"
+#include "services/service_group.bpf.h"
+#include "services/slot.bpf.h"
 #include "storage.bpf.h"
 
 #define NS "scale=1/1000000000"
@@ -53,7 +53,7 @@ struct disk_row {
 	u64 discards METRIC("total_operations-discard") UNIT("requests")
 		HELP("Discards: of blocks that are no longer in use");
 	u64 discarded_bytes METRIC("total_bytes-discard") UNIT("bytes")
-		HELP("Discarded: octets no longer in use");
+		HELP("Discarded: bytes no longer in use");
 	u64 flushes METRIC("total_operations-flush") UNIT("requests")
 		HELP("Flushes: of the device's cache, as for fsync");
 };
@@ -70,7 +70,7 @@ struct disk_operation_row {
 	struct hist service METRIC("latency-disk_service " NS) UNIT("seconds")
 		HELP("Time in service: from issue to end");
 	struct hist queued METRIC("latency-disk_queued " NS) UNIT("seconds")
-		HELP("Time queued: from the begin of a request until it is issued to the device");
+		HELP("Time queued: from the start of a request until it is issued to the device");
 	struct hist bytes METRIC("bytes-disk_request") UNIT("bytes")
 		HELP("Size of a request: when it ends") DEFAULT(off);
 	u64 errors METRIC("errors-disk") UNIT("requests") HELP("Failed requests: by the device");
@@ -204,9 +204,9 @@ struct submitted_row {
 	u64 written_bytes METRIC("disk_octets-submitted:write") UNIT("bytes")
 		HELP("Written by submitted requests: to block devices");
 	struct hist read_time METRIC("latency-disk_read " NS) UNIT("seconds")
-		HELP("Time of a submitted read: from the begin of a request to its end");
+		HELP("Time of a submitted read: from the start of a request to its end");
 	struct hist write_time METRIC("latency-disk_write " NS) UNIT("seconds")
-		HELP("Time of a submitted write: from the begin of a request to its end");
+		HELP("Time of a submitted write: from the start of a request to its end");
 };
 
 MMAP_ARRAY(submitter_slots, u32, 1) OPTION("services");
@@ -289,7 +289,7 @@ static __always_inline struct submitted_row *submitted_row(u32 service,
 		index = operation == write ? writeback : kernel;
 		return bpf_map_lookup_elem(&kernel_submitted, &index);
 	}
-	index = slot_index(slot_take_from(&submitter_slots, &submitter_owners, service));
+	index = slot_index(slot_claim_from(&submitter_slots, &submitter_owners, service));
 	return bpf_map_lookup_elem(&submitted, &index);
 }
 
@@ -337,7 +337,7 @@ static __always_inline int complete(struct request *rq, u8 error, u32 bytes)
 	};
 	u64 now;
 
-	hot_run(0);
+	run_counter_add(0);
 	if (!c.device || c.operation == OPERATIONS || (!bytes && c.operation != flush))
 		return 0;
 	now = bpf_ktime_get_ns();
@@ -349,13 +349,13 @@ static __always_inline int complete(struct request *rq, u8 error, u32 bytes)
 }
 
 SEC("tp_btf/block_rq_complete")
-HOT(0) TIER(1) int BPF_PROG(disk_complete_1, struct request *rq, u8 error, u32 bytes)
+RUN_COUNTER(0) HOOK_SET(1) int BPF_PROG(disk_complete_1, struct request *rq, u8 error, u32 bytes)
 {
 	return complete(rq, error, bytes);
 }
 
 SEC("tp_btf/block_rq_complete")
-HOT(0) TIER(2) int BPF_PROG(disk_complete_2, struct request *rq, u8 error, u32 bytes)
+RUN_COUNTER(0) HOOK_SET(2) int BPF_PROG(disk_complete_2, struct request *rq, u8 error, u32 bytes)
 {
 	return complete(rq, error, bytes);
 }
@@ -363,9 +363,9 @@ HOT(0) TIER(2) int BPF_PROG(disk_complete_2, struct request *rq, u8 error, u32 b
 /* Runs in the process that submits, since 5a80bd075f3b ("block: introduce
  * block_io_start/block_io_done tracepoints"). */
 SEC("tp_btf/block_io_start")
-OPTION("services") HOT(1) TIER(1) int BPF_PROG(disk_submit, struct request *rq)
+OPTION("services") RUN_COUNTER(1) HOOK_SET(1) int BPF_PROG(disk_submit, struct request *rq)
 {
-	hot_run(1);
+	run_counter_add(1);
 	remember_submission(rq, bpf_ktime_get_ns(), submission_of(rq));
 	return 0;
 }
@@ -384,22 +384,22 @@ static __always_inline int discover_submission(struct request *rq)
 }
 
 SEC("tp_btf/block_rq_insert")
-OPTION("services") HOT(1) TIER(2) int BPF_PROG(disk_insert, struct request *rq)
+OPTION("services") RUN_COUNTER(1) HOOK_SET(2) int BPF_PROG(disk_insert, struct request *rq)
 {
-	hot_run(1);
+	run_counter_add(1);
 	return discover_submission(rq);
 }
 
 SEC("tp_btf/block_rq_issue")
-OPTION("services") HOT(2) TIER(2) int BPF_PROG(disk_issue, struct request *rq)
+OPTION("services") RUN_COUNTER(2) HOOK_SET(2) int BPF_PROG(disk_issue, struct request *rq)
 {
-	hot_run(2);
+	run_counter_add(2);
 	return discover_submission(rq);
 }
 
 /* Writes the pages of one cgroup; the requests for them begin before writeback_written. */
 SEC("tp_btf/writeback_start")
-OPTION("services") TIER(1) int BPF_PROG(disk_writeback_begin, struct bdi_writeback *wb)
+OPTION("services") HOOK_SET(1) int BPF_PROG(disk_writeback_begin, struct bdi_writeback *wb)
 {
 	struct cgroup *group = writeback_group(wb);
 	u32 *flusher = or_refused(task_storage_make(&flushers, bpf_get_current_task_btf()));
@@ -410,7 +410,7 @@ OPTION("services") TIER(1) int BPF_PROG(disk_writeback_begin, struct bdi_writeba
 }
 
 SEC("tp_btf/writeback_written")
-OPTION("services") TIER(1) int BPF_PROG(disk_writeback_end)
+OPTION("services") HOOK_SET(1) int BPF_PROG(disk_writeback_end)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 *flusher = bpf_task_storage_get(&flushers, task, NULL, 0);

@@ -23,9 +23,9 @@
 #include "attached.bpf.h"
 #include "descriptor.bpf.h"
 #include "file_use.bpf.h"
-#include "hot.bpf.h"
+#include "run_counter.bpf.h"
 #include "kernel/syscall.bpf.h"
-#include "service_slot.bpf.h"
+#include "services/service_slot.bpf.h"
 #include "storage.bpf.h"
 
 #define NS "scale=1/1000000000"
@@ -289,42 +289,42 @@ static __always_inline int note_file_system(const struct dentry *dentry)
 	return 0;
 }
 
-#define FUNCTION_SETS TIER(1) TIER(2) TIER(3) TIER(4)
-#define WITH_VECTORS TIER(1) TIER(3)
-#define BEFORE_7_0 TIER(1) TIER(2)
-#define SINCE_7_0 TIER(3) TIER(4)
+#define FUNCTION_SETS HOOK_SET(1) HOOK_SET(2) HOOK_SET(3) HOOK_SET(4)
+#define WITH_VECTORS HOOK_SET(1) HOOK_SET(3)
+#define BEFORE_7_0 HOOK_SET(1) HOOK_SET(2)
+#define SINCE_7_0 HOOK_SET(3) HOOK_SET(4)
 
 /* first, second: counters of the two programs; others: the function's arguments after the first. */
 #define HOOK_ON_FILE(sets, function, operation, first, second, others...)        \
 	SEC("fentry/" #function)                                                 \
-	sets HOT(first)                                                          \
+	sets RUN_COUNTER(first)                                                  \
 	int BPF_PROG(files_begin_##function, struct file *file)                  \
 	{                                                                        \
-		hot_run(first);                                                  \
+		run_counter_add(first);                                          \
 		return begin_on(operation, file);                                \
 	}                                                                        \
 	SEC("fexit/" #function)                                                  \
-	sets HOT(second)                                                         \
+	sets RUN_COUNTER(second)                                                 \
 	int BPF_PROG(files_end_##function, struct file *file, others, s64 bytes) \
 	{                                                                        \
-		hot_run(second);                                                 \
+		run_counter_add(second);                                         \
 		return end_on(operation, file, bytes);                           \
 	}
 
 /* arguments: the function's arguments and its result. */
 #define HOOK(sets, function, operation, first, second, end, arguments...) \
 	SEC("fentry/" #function)                                          \
-	sets HOT(first)                                                   \
+	sets RUN_COUNTER(first)                                           \
 	int BPF_PROG(files_begin_##function)                              \
 	{                                                                 \
-		hot_run(first);                                           \
+		run_counter_add(first);                                   \
 		return begin_simply(operation);                           \
 	}                                                                 \
 	SEC("fexit/" #function)                                           \
-	sets HOT(second)                                                  \
+	sets RUN_COUNTER(second)                                          \
 	int BPF_PROG(files_end_##function, arguments)                     \
 	{                                                                 \
-		hot_run(second);                                          \
+		run_counter_add(second);                                  \
 		return end;                                               \
 	}
 
@@ -361,19 +361,19 @@ HOOK_SYNC(fdatasync)
 
 SEC("fentry/vfs_unlink")
 FUNCTION_SETS
-HOT(10)
+RUN_COUNTER(10)
 int BPF_PROG(files_unlink, void *map, struct inode *from, struct dentry *dentry)
 {
-	hot_run(10);
+	run_counter_add(10);
 	return note_file_system(dentry);
 }
 
 SEC("fentry/vfs_rename")
 FUNCTION_SETS
-HOT(11)
+RUN_COUNTER(11)
 int BPF_PROG(files_rename, struct renamedata *renamed)
 {
-	hot_run(11);
+	run_counter_add(11);
 	return note_file_system(renamed->old_dentry);
 }
 
@@ -404,7 +404,7 @@ static __always_inline int end_move(enum file_operation operation, s64 bytes)
 
 #define CALL_PROGRAM(way, call, tags, body)                      \
 	SEC("tracepoint/syscalls/sys_" #way "_" #call)           \
-	TIER(5)                                                  \
+	HOOK_SET(5)                                              \
 	OPTION("syscalls")                                       \
 	tags int files_##way##_##call(struct syscall_##way *ctx) \
 	{                                                        \
@@ -415,9 +415,9 @@ static __always_inline int end_move(enum file_operation operation, s64 bytes)
 	CALL_PROGRAM(enter, call, , return begin;) \
 	CALL_PROGRAM(exit, call, , return end;)
 
-#define FREQUENT_CALL(call, first, second, begin, end)                       \
-	CALL_PROGRAM(enter, call, HOT(first), hot_run(first); return begin;) \
-	CALL_PROGRAM(exit, call, HOT(second), hot_run(second); return end;)
+#define FREQUENT_CALL(call, first, second, begin, end)                                       \
+	CALL_PROGRAM(enter, call, RUN_COUNTER(first), run_counter_add(first); return begin;) \
+	CALL_PROGRAM(exit, call, RUN_COUNTER(second), run_counter_add(second); return end;)
 
 /* Directories do not count. */
 #define BEGIN_UNLINKAT (ctx->args[2] & AT_REMOVEDIR ? 0 : begin_simply(delete))
@@ -431,10 +431,10 @@ RARE_CALL(renameat, begin_simply(rename), end_rename(ctx->ret))
 RARE_CALL(renameat2, begin_simply(rename), end_rename(ctx->ret))
 
 /* Loaded only with both options. */
-#define MOVE_CALL(call, operation, first, second)                                  \
-	CALL_PROGRAM(enter, call, OPTION("top_files") HOT(first), hot_run(first);  \
-		     return begin_move(operation, ctx->args[0]);)                  \
-	CALL_PROGRAM(exit, call, OPTION("top_files") HOT(second), hot_run(second); \
+#define MOVE_CALL(call, operation, first, second)                                                  \
+	CALL_PROGRAM(enter, call, OPTION("top_files") RUN_COUNTER(first), run_counter_add(first);  \
+		     return begin_move(operation, ctx->args[0]);)                                  \
+	CALL_PROGRAM(exit, call, OPTION("top_files") RUN_COUNTER(second), run_counter_add(second); \
 		     return end_move(operation, ctx->ret);)
 
 MOVE_CALL(read, read, 12, 13)

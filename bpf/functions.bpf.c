@@ -16,32 +16,33 @@
  * too. A call counts for the service that the process belongs to when the call begins. A call from
  * an interrupt counts for the process that is interrupted.
  */
-#include "call_row.bpf.h"
+#include "function_row.bpf.h"
 #include "function.h"
 #include "go_call.bpf.h"
-#include "hot.bpf.h"
+#include "run_counter.bpf.h"
 #include "open_call.bpf.h"
 #include "preempt.bpf.h"
 #include "refused.bpf.h"
-#include "service.bpf.h"
+#include "services/service.bpf.h"
 
 /* --- configuration --- */
 
-ARRAY(functions, struct function, FUNCTIONS_MAX);
-ARRAY(function_places, struct function_argument, FUNCTION_PLACES_MAX);
+ARRAY(functions, struct function_block, FUNCTIONS_MAX);
+ARRAY(argument_locations, struct function_argument, ARGUMENT_LOCATIONS_MAX);
 
 /* Runs of the programs, of functions with a limit: entry 2n counts calls of function n, entry 2n +
  * 1 its returns. */
 PERCPU_ARRAY(function_runs, u32, u64, FUNCTION_RUNS_MAX);
 
-static __always_inline struct function *function_of(u64 cookie)
+static __always_inline struct function_block *function_of(u64 cookie)
 {
 	u32 number = cookie;
 
 	return bpf_map_lookup_elem(&functions, &number);
 }
 
-static __always_inline void count_function_run(const struct function *f, u32 number, bool at_return)
+static __always_inline void count_function_run(const struct function_block *f, u32 number,
+					       bool at_return)
 {
 	u32 index = 2 * number + at_return;
 	u64 *runs;
@@ -53,7 +54,7 @@ static __always_inline void count_function_run(const struct function *f, u32 num
 		add(runs, 1);
 }
 
-static __always_inline bool function_counts_service(const struct function *f, u32 service)
+static __always_inline bool function_counts_service(const struct function_block *f, u32 service)
 {
 	u32 block = service - SERVICE_FIRST;
 
@@ -73,12 +74,12 @@ static __always_inline u64 narrowed(u64 value, const struct function_type *type)
 	return type->is_signed ? (u64)((s64)value >> shift) : value >> shift;
 }
 
-static __always_inline const struct function_argument *argument_of(const struct function *f,
+static __always_inline const struct function_argument *argument_of(const struct function_block *f,
 								   u64 cookie)
 {
-	u32 location = cookie >> FUNCTION_PLACE_SHIFT & FUNCTION_PLACE_MASK;
+	u32 location = cookie >> ARGUMENT_LOCATION_SHIFT & ARGUMENT_LOCATION_MASK;
 
-	return location ? bpf_map_lookup_elem(&function_places, &location) : &f->argument;
+	return location ? bpf_map_lookup_elem(&argument_locations, &location) : &f->argument;
 }
 
 /* Reads memory of the process or, if !is_user, of the kernel. */
@@ -116,8 +117,8 @@ static __always_inline void label_string(char *label, u64 at, bool is_kernel)
 		label[0] = '_';
 }
 
-static __always_inline void label_argument(struct call_key *key, const struct function_type *type,
-					   u64 value)
+static __always_inline void label_argument(struct function_key *key,
+					   const struct function_type *type, u64 value)
 {
 	if (type->is_string) {
 		label_string(key->argument, value, type->is_kernel);
@@ -130,21 +131,21 @@ static __always_inline void label_argument(struct call_key *key, const struct fu
 /* --- counting --- */
 
 /* Counters only grow, so negative values are skipped. */
-static __always_inline void add_value(struct call_row *row, const struct call_key *key,
-				      const struct function *f, u64 value, bool is_signed)
+static __always_inline void add_value(struct function_row *row, const struct function_key *key,
+				      const struct function_block *f, u64 value, bool is_signed)
 {
 	if (is_signed && (s64)value < 0)
 		return;
 	if (f->flags & FUNCTION_SUM)
 		add(&row->sum, value);
 	else
-		count_value(key, value);
+		count_function_value(key, value);
 }
 
 /* --- calls and returns --- */
 
 /* What is counted of the function at this location. */
-static __always_inline u32 flags_of(const struct function *f, u64 cookie)
+static __always_inline u32 flags_of(const struct function_block *f, u64 cookie)
 {
 	u32 flags = f->flags;
 
@@ -157,8 +158,8 @@ static __always_inline u32 flags_of(const struct function *f, u64 cookie)
 
 /* Stores what count_return() needs. Every call is stored, whatever the block asks for, so that
  * calls that never return are counted as such. false: there is no room. */
-static __noinline bool remember_call(void *ctx, const struct call_key *key, u64 frame, u64 cookie,
-				     u32 flags)
+static __noinline bool remember_call(void *ctx, const struct function_key *key, u64 frame,
+				     u64 cookie, u32 flags)
 {
 	struct go_call go = {};
 	struct open_call *call;
@@ -181,10 +182,10 @@ static __noinline bool remember_call(void *ctx, const struct call_key *key, u64 
 static __noinline int count_call(void *ctx, u64 frame, u64 cookie, bool is_user)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct call_key key = { .service = service_of(task), .function = cookie };
+	struct function_key key = { .service = service_of(task), .function = cookie };
 	const struct function_argument *a = NULL;
-	const struct function *f = function_of(cookie);
-	struct call_row *row;
+	const struct function_block *f = function_of(cookie);
+	struct function_row *row;
 	bool is_read = false;
 	u64 value = 0;
 	u32 flags;
@@ -206,7 +207,7 @@ static __noinline int count_call(void *ctx, u64 frame, u64 cookie, bool is_user)
 		else
 			key.argument[0] = ARGUMENT_OTHER;
 	}
-	row = call_row_or_other(&key, flags, f->values_max);
+	row = function_row_or_other(&key, flags, f->values_max);
 	if (!row)
 		return 0;
 	add(&row->calls, 1);
@@ -217,7 +218,7 @@ static __noinline int count_call(void *ctx, u64 frame, u64 cookie, bool is_user)
 	return 0;
 }
 
-static __always_inline bool is_error(const struct function *f, u64 returned)
+static __always_inline bool is_error(const struct function_block *f, u64 returned)
 {
 	bool is_signed = f->error_type.is_signed;
 	u64 value = narrowed(returned, &f->error_type), limit = f->error_value;
@@ -285,7 +286,7 @@ static __always_inline bool end_thread_call(u32 function, u64 frame, u64 since_n
 
 /* Finds the counted call of this return. There is none if the call began before the probe was
  * attached, or if a child returns from what its parent called. */
-static __noinline bool is_ended(void *ctx, u64 frame, u64 cookie, const struct function *f,
+static __noinline bool is_ended(void *ctx, u64 frame, u64 cookie, const struct function_block *f,
 				struct ended_call *ret_ended)
 {
 	struct go_call go = {};
@@ -297,11 +298,11 @@ static __noinline bool is_ended(void *ctx, u64 frame, u64 cookie, const struct f
 
 static __noinline int count_return(void *ctx, u64 frame, u64 cookie, u64 returned)
 {
-	struct call_key key = { .service = service_of(bpf_get_current_task_btf()),
-				.function = cookie };
-	const struct function *f = function_of(cookie);
+	struct function_key key = { .service = service_of(bpf_get_current_task_btf()),
+				    .function = cookie };
+	const struct function_block *f = function_of(cookie);
 	struct ended_call ended = {};
-	struct call_row *row;
+	struct function_row *row;
 
 	if (!f)
 		return 0;
@@ -313,7 +314,7 @@ static __noinline int count_return(void *ctx, u64 frame, u64 cookie, u64 returne
 	if (ended.is_known)
 		key.service = ended.service;
 	__builtin_memcpy(key.argument, ended.argument, sizeof(key.argument));
-	row = call_row_or_other(&key, f->flags, f->values_max);
+	row = function_row_or_other(&key, f->flags, f->values_max);
 	if (!row)
 		return 0;
 	if (f->flags & FUNCTION_ERRORS)
@@ -325,7 +326,7 @@ static __noinline int count_return(void *ctx, u64 frame, u64 cookie, u64 returne
 		add((u64 *)&row->unreturned, -1);
 	if (ended.is_known && f->flags & FUNCTION_LATENCY) {
 		add(&row->time_ns, ended.taken_ns);
-		count_latency(&key, ended.taken_ns, f->values_max);
+		count_function_latency(&key, ended.taken_ns, f->values_max);
 	}
 	return 0;
 }
@@ -333,47 +334,47 @@ static __noinline int count_return(void *ctx, u64 frame, u64 cookie, u64 returne
 /* --- uprobes and kprobes --- */
 
 #define COUNT_CALL(number, is_user) \
-	hot_run(number);            \
+	run_counter_add(number);    \
 	return count_call(ctx, PT_REGS_SP(ctx), bpf_get_attach_cookie(ctx), is_user)
 
-#define COUNT_RETURN(number) \
-	hot_run(number);     \
+#define COUNT_RETURN(number)     \
+	run_counter_add(number); \
 	return count_return(ctx, PT_REGS_SP(ctx), bpf_get_attach_cookie(ctx), PT_REGS_RC(ctx))
 
 SEC("uprobe")
-HOT(0) int function_call(struct pt_regs *ctx)
+RUN_COUNTER(0) int function_call(struct pt_regs *ctx)
 {
 	on_stack_of_thread();
 	COUNT_CALL(0, true);
 }
 
 SEC("uretprobe")
-HOT(1) int function_return(struct pt_regs *ctx)
+RUN_COUNTER(1) int function_return(struct pt_regs *ctx)
 {
 	on_stack_of_thread();
 	COUNT_RETURN(1);
 }
 
 SEC("kprobe")
-HOT(2) int function_call_kernel(struct pt_regs *ctx)
+RUN_COUNTER(2) int function_call_kernel(struct pt_regs *ctx)
 {
 	COUNT_CALL(2, false);
 }
 
 SEC("kretprobe")
-HOT(3) int function_return_kernel(struct pt_regs *ctx)
+RUN_COUNTER(3) int function_return_kernel(struct pt_regs *ctx)
 {
 	COUNT_RETURN(3);
 }
 
 SEC("kprobe.multi")
-HOT(4) int function_call_kprobe_multi(struct pt_regs *ctx)
+RUN_COUNTER(4) int function_call_kprobe_multi(struct pt_regs *ctx)
 {
 	COUNT_CALL(4, false);
 }
 
 SEC("kretprobe.multi")
-HOT(5) int function_return_kprobe_multi(struct pt_regs *ctx)
+RUN_COUNTER(5) int function_return_kprobe_multi(struct pt_regs *ctx)
 {
 	COUNT_RETURN(5);
 }
@@ -392,18 +393,18 @@ static __always_inline u64 frame_of(const u64 *ctx)
 
 #define COPY(n, call_number, return_number)                                                    \
 	SEC("fentry")                                                                          \
-	HOT(call_number) int function_entry_##n(u64 *ctx)                                      \
+	RUN_COUNTER(call_number) int function_entry_##n(u64 *ctx)                              \
 	{                                                                                      \
-		hot_run(call_number);                                                          \
+		run_counter_add(call_number);                                                  \
 		return count_call(ctx, frame_of(ctx), bpf_get_attach_cookie(ctx), false);      \
 	}                                                                                      \
                                                                                                \
 	SEC("fexit")                                                                           \
-	HOT(return_number) int function_exit_##n(u64 *ctx)                                     \
+	RUN_COUNTER(return_number) int function_exit_##n(u64 *ctx)                             \
 	{                                                                                      \
 		u64 returned = 0;                                                              \
                                                                                                \
-		hot_run(return_number);                                                        \
+		run_counter_add(return_number);                                                \
 		bpf_get_func_ret(ctx, &returned);                                              \
 		return count_return(ctx, frame_of(ctx), bpf_get_attach_cookie(ctx), returned); \
 	}

@@ -12,7 +12,7 @@
  * its device did not interrupt; lines whose handlers have the same name are one series. Work that a
  * driver does in a thread is not included. Time that the hypervisor steals is included.
  */
-#include "hot.bpf.h"
+#include "run_counter.bpf.h"
 #include "kernel/irq.bpf.h"
 #include "refused.bpf.h"
 #include "span.bpf.h"
@@ -28,7 +28,7 @@ struct hardirq_row {
 	u64 count METRIC("irq-hardirq") UNIT("interrupts")
 		HELP("Hardware interrupts: of each line");
 	u64 time_ns METRIC("total_time_in_ms-hardirq scale=1/1000000") UNIT("milliseconds")
-		HELP("Time in hardware interrupts: from begin to end of their handlers");
+		HELP("Time in hardware interrupts: from start to end of their handlers");
 };
 
 PERCPU_HASH(hardirqs, struct hardirq_key, struct hardirq_row, 1024)
@@ -37,7 +37,7 @@ SUBJECT("key") BY_CPU("cpus");
 /* For all CPUs together: only one CPU handles a line at a time. */
 struct duration_row {
 	struct hist duration METRIC("duration-hardirq " NS) UNIT("seconds")
-		HELP("Duration of a hardware interrupt: from begin to end of its handler");
+		HELP("Duration of a hardware interrupt: from start to end of its handler");
 };
 
 HASH(hardirq_durations, struct hardirq_key, struct duration_row, 256) SUBJECT("key");
@@ -97,19 +97,19 @@ static void end_interrupt(const struct hardirq_key *key)
 }
 
 SEC("tp_btf/irq_handler_entry")
-HOT(0) int BPF_PROG(hardirq_begin)
+RUN_COUNTER(0) int BPF_PROG(hardirq_begin)
 {
-	hot_run(0);
+	run_counter_add(0);
 	begin_interrupt();
 	return 0;
 }
 
 SEC("tp_btf/irq_handler_exit")
-HOT(1) int BPF_PROG(hardirq_end, int number, struct irqaction *action)
+RUN_COUNTER(1) int BPF_PROG(hardirq_end, int number, struct irqaction *action)
 {
 	struct hardirq_key key = {};
 
-	hot_run(1);
+	run_counter_add(1);
 	bpf_probe_read_kernel_str(key.line, sizeof(key.line), action->name);
 	end_interrupt(&key);
 	return 0;
@@ -124,20 +124,20 @@ static const struct hardirq_key vectors[] = {
 	[IRQ_WORK] = { "irq_work" },
 };
 
-#define VECTOR(name, vector, entry_counter, exit_counter)                \
-	SEC("tp_btf/" #name "_entry")                                    \
-	OPTION("vectors") HOT(entry_counter) int name##_begin(void *ctx) \
-	{                                                                \
-		hot_run(entry_counter);                                  \
-		begin_interrupt();                                       \
-		return 0;                                                \
-	}                                                                \
-	SEC("tp_btf/" #name "_exit")                                     \
-	OPTION("vectors") HOT(exit_counter) int name##_end(void *ctx)    \
-	{                                                                \
-		hot_run(exit_counter);                                   \
-		end_interrupt(&vectors[vector]);                         \
-		return 0;                                                \
+#define VECTOR(name, vector, entry_counter, exit_counter)                        \
+	SEC("tp_btf/" #name "_entry")                                            \
+	OPTION("vectors") RUN_COUNTER(entry_counter) int name##_begin(void *ctx) \
+	{                                                                        \
+		run_counter_add(entry_counter);                                  \
+		begin_interrupt();                                               \
+		return 0;                                                        \
+	}                                                                        \
+	SEC("tp_btf/" #name "_exit")                                             \
+	OPTION("vectors") RUN_COUNTER(exit_counter) int name##_end(void *ctx)    \
+	{                                                                        \
+		run_counter_add(exit_counter);                                   \
+		end_interrupt(&vectors[vector]);                                 \
+		return 0;                                                        \
 	}
 
 VECTOR(local_timer, LOCAL_TIMER, 2, 3)

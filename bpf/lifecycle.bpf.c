@@ -11,8 +11,8 @@
  * their exit, and threads that the kernel creates for io_uring are not seen. Processes killed for
  * lack of memory are among those ended by a signal; the probe oom reports them separately.
  */
-#include "hot.bpf.h"
-#include "service_slot.bpf.h"
+#include "run_counter.bpf.h"
+#include "services/service_slot.bpf.h"
 #include "storage.bpf.h"
 
 #define SIGNAL_MASK 0x7f /* of an exit status; the exit code is in the byte above */
@@ -127,11 +127,11 @@ static void count_new(struct lifecycle_row *row, bool is_process)
 
 /* Counts for the service of the parent. */
 SEC("tp_btf/sched_process_fork")
-HOT(0) int BPF_PROG(lifecycle_fork, struct task_struct *parent, struct task_struct *child)
+RUN_COUNTER(0) int BPF_PROG(lifecycle_fork, struct task_struct *parent, struct task_struct *child)
 {
 	bool is_process = child->pid == child->tgid;
 
-	hot_run(0);
+	run_counter_add(0);
 	if (child->flags & PF_KTHREAD)
 		return 0;
 	count_new(lifecycle_service_row(service_of(parent)), is_process);
@@ -146,9 +146,9 @@ static void count_exec(struct lifecycle_row *row)
 }
 
 SEC("tp_btf/sched_process_exec")
-HOT(1) int BPF_PROG(lifecycle_exec, struct task_struct *task)
+RUN_COUNTER(1) int BPF_PROG(lifecycle_exec, struct task_struct *task)
 {
-	hot_run(1);
+	run_counter_add(1);
 	count_exec(lifecycle_service_row(service_of(task)));
 	count_exec(lifecycle_machine_row());
 	return 0;
@@ -204,7 +204,7 @@ static void count_signal_end(u32 service, u32 signal)
 
 static void count_lifetime(u32 service, u64 lived_ns)
 {
-	u32 zero = 0, slot = service_watched(service) ? slot_take(service) : 0;
+	u32 zero = 0, slot = service_watched(service) ? slot_claim(service) : 0;
 	struct lifetime_row *row = bpf_map_lookup_elem(&lifetime_machine, &zero);
 
 	if (row)
@@ -215,12 +215,12 @@ static void count_lifetime(u32 service, u64 lived_ns)
 }
 
 SEC("tp_btf/sched_process_exit")
-HOT(2) int BPF_PROG(lifecycle_exit, struct task_struct *task)
+RUN_COUNTER(2) int BPF_PROG(lifecycle_exit, struct task_struct *task)
 {
 	u32 service, status;
 	u64 lived_ns;
 
-	hot_run(2);
+	run_counter_add(2);
 	if (task->flags & PF_KTHREAD || !is_end(task))
 		return 0;
 	service = service_of(task);
@@ -277,11 +277,11 @@ static void count_received(u32 service, u32 number)
 }
 
 SEC("tp_btf/signal_generate")
-HOT(3)
+RUN_COUNTER(3)
 int BPF_PROG(lifecycle_signal, int number, u64 info, struct task_struct *task, int group,
 	     int result)
 {
-	hot_run(3);
+	run_counter_add(3);
 	if (is_sent(info))
 		count_sent(service_of(bpf_get_current_task_btf()), number);
 	if (result == SIGNAL_QUEUED || result == SIGNAL_QUEUED_WITHOUT_INFO)

@@ -12,7 +12,7 @@
 #include "metric.bpf.h"
 
 struct cpu_limit {
-	u64 quota_us METRIC("gauge-cpu_limit_percent over=period_us scale=100/1")
+	u64 quota_us METRIC("gauge-cpu_limit_percent of=period_us scale=100/1")
 		UNIT("percent of one CPU") FIELD("1")
 			HELP("CPU limit: quota by period, of cpu.max");
 	u64 period_us FIELD("2");

@@ -17,11 +17,11 @@
  * Limits: whoever frees memory need not be who allocated it. Pages allocated in bulk, as by vmalloc
  * and network drivers, do not pass the tracepoint.
  */
-#include "hot.bpf.h"
+#include "run_counter.bpf.h"
 #include "kernel/irq.bpf.h"
 #include "kernel/mm.bpf.h"
 #include "kernel/syscall.bpf.h"
-#include "service_slot.bpf.h"
+#include "services/service_slot.bpf.h"
 #include "span.bpf.h"
 
 #define NS "scale=1/1000000000"
@@ -41,7 +41,7 @@ struct stall_row {
 	u64 compactions METRIC("total_operations-compaction") UNIT("stalls")
 		HELP("Compactions: pages of a zone moved to make room in a row");
 	u64 compaction_ns METRIC("total_time_in_ms-compaction " MS) UNIT("milliseconds")
-		HELP("Time in compactions: from begin to end");
+		HELP("Time in compactions: from start to end");
 };
 
 MMAP_ARRAY(stalls, struct stall_row, 1) SUBJECT("service via=row_slots owners=slot_owners sharded");
@@ -54,7 +54,7 @@ static struct stall_row *stall_row(void)
 
 	if (!service_watched(row))
 		return NULL;
-	index = slot_index(slot_take(row));
+	index = slot_index(slot_claim(row));
 	return bpf_map_lookup_elem(&stalls, &index);
 }
 
@@ -92,33 +92,33 @@ static void reclaim_end(bool of_cgroup, u64 pages)
 }
 
 SEC("tp_btf/mm_vmscan_direct_reclaim_begin")
-HOT(0) int BPF_PROG(memory_direct_begin)
+RUN_COUNTER(0) int BPF_PROG(memory_direct_begin)
 {
-	hot_run(0);
+	run_counter_add(0);
 	stall_begin();
 	return 0;
 }
 
 SEC("tp_btf/mm_vmscan_direct_reclaim_end")
-HOT(1) int BPF_PROG(memory_direct_end, unsigned long pages)
+RUN_COUNTER(1) int BPF_PROG(memory_direct_end, unsigned long pages)
 {
-	hot_run(1);
+	run_counter_add(1);
 	reclaim_end(false, pages);
 	return 0;
 }
 
 SEC("tp_btf/mm_vmscan_memcg_reclaim_begin")
-HOT(2) int BPF_PROG(memory_cgroup_begin)
+RUN_COUNTER(2) int BPF_PROG(memory_cgroup_begin)
 {
-	hot_run(2);
+	run_counter_add(2);
 	stall_begin();
 	return 0;
 }
 
 SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
-HOT(3) int BPF_PROG(memory_cgroup_end, unsigned long pages)
+RUN_COUNTER(3) int BPF_PROG(memory_cgroup_end, unsigned long pages)
 {
-	hot_run(3);
+	run_counter_add(3);
 	reclaim_end(true, pages);
 	return 0;
 }
@@ -175,22 +175,23 @@ struct page_use_row {
 MMAP_ARRAY(pages, struct page_use_row, SERVICE_FIRST) OPTION("pages") SUBJECT("service sharded");
 
 SEC("tp_btf/mm_page_alloc")
-OPTION("pages") HOT(4) int BPF_PROG(memory_page_alloc, struct page *page, unsigned int order)
+OPTION("pages")
+RUN_COUNTER(4) int BPF_PROG(memory_page_alloc, struct page *page, unsigned int order)
 {
 	struct page_use_row *row = row_of_context(&pages, ctx);
 
-	hot_run(4);
+	run_counter_add(4);
 	if (row)
 		add(&row->allocated, 1ULL << (order & 63));
 	return 0;
 }
 
 SEC("tp_btf/mm_page_free")
-OPTION("pages") HOT(5) int BPF_PROG(memory_page_free, struct page *page, unsigned int order)
+OPTION("pages") RUN_COUNTER(5) int BPF_PROG(memory_page_free, struct page *page, unsigned int order)
 {
 	struct page_use_row *row = row_of_context(&pages, ctx);
 
-	hot_run(5);
+	run_counter_add(5);
 	if (row)
 		add(&row->freed, 1ULL << (order & 63));
 	return 0;
@@ -200,13 +201,13 @@ struct object_row {
 	u64 kmallocs METRIC("total_operations-kmalloc") UNIT("calls")
 		HELP("kmalloc: memory of any size for the kernel's own use");
 	u64 kmalloc_bytes METRIC("total_bytes-kmalloc") UNIT("bytes")
-		HELP("kmalloc: octets, rounded up as they are allocated");
+		HELP("kmalloc: bytes, rounded up as they are allocated");
 	u64 kfrees METRIC("total_operations-kfree") UNIT("calls")
 		HELP("kfree: by the service, whoever has allocated it");
 	u64 objects METRIC("total_operations-kmem_cache_alloc") UNIT("calls")
 		HELP("kmem_cache_alloc: objects from caches of one size");
 	u64 object_bytes METRIC("total_bytes-kmem_cache_alloc") UNIT("bytes")
-		HELP("kmem_cache_alloc: octets of these objects");
+		HELP("kmem_cache_alloc: bytes of these objects");
 	u64 objects_freed METRIC("total_operations-kmem_cache_free") UNIT("calls")
 		HELP("kmem_cache_free: by the service, whoever has allocated it");
 };
@@ -216,12 +217,12 @@ MMAP_ARRAY(objects, struct object_row, SERVICE_FIRST) OPTION("kmalloc") SUBJECT(
 /* In tp_btf programs many kernels hide pointers to constants. */
 SEC("raw_tp/kmalloc")
 OPTION("kmalloc")
-HOT(6)
+RUN_COUNTER(6)
 int BPF_PROG(memory_kmalloc, unsigned long caller, const void *object, size_t wanted, size_t bytes)
 {
 	struct object_row *row = row_of_context(&objects, ctx);
 
-	hot_run(6);
+	run_counter_add(6);
 	if (!row || !object)
 		return 0;
 	add(&row->kmallocs, 1);
@@ -230,11 +231,12 @@ int BPF_PROG(memory_kmalloc, unsigned long caller, const void *object, size_t wa
 }
 
 SEC("raw_tp/kfree")
-OPTION("kmalloc") HOT(7) int BPF_PROG(memory_kfree, unsigned long caller, const void *object)
+OPTION("kmalloc")
+RUN_COUNTER(7) int BPF_PROG(memory_kfree, unsigned long caller, const void *object)
 {
 	struct object_row *row = row_of_context(&objects, ctx);
 
-	hot_run(7);
+	run_counter_add(7);
 	if (row)
 		add(&row->kfrees, (u64)object > ZERO_SIZE_OBJECT);
 	return 0;
@@ -243,13 +245,13 @@ OPTION("kmalloc") HOT(7) int BPF_PROG(memory_kfree, unsigned long caller, const 
 /* Failed allocations count, too: tp_btf does not show the const pointer, see memory_kmalloc(). */
 SEC("tp_btf/kmem_cache_alloc")
 OPTION("kmalloc")
-HOT(8)
+RUN_COUNTER(8)
 int BPF_PROG(memory_object_alloc, unsigned long caller, const void *object,
 	     struct kmem_cache *cache)
 {
 	struct object_row *row = row_of_context(&objects, ctx);
 
-	hot_run(8);
+	run_counter_add(8);
 	if (!row)
 		return 0;
 	add(&row->objects, 1);
@@ -258,11 +260,11 @@ int BPF_PROG(memory_object_alloc, unsigned long caller, const void *object,
 }
 
 SEC("tp_btf/kmem_cache_free")
-OPTION("kmalloc") HOT(9) int BPF_PROG(memory_object_free)
+OPTION("kmalloc") RUN_COUNTER(9) int BPF_PROG(memory_object_free)
 {
 	struct object_row *row = row_of_context(&objects, ctx);
 
-	hot_run(9);
+	run_counter_add(9);
 	if (row)
 		add(&row->objects_freed, 1);
 	return 0;
@@ -288,12 +290,12 @@ MMAP_ARRAY(faults, struct fault_row, SERVICE_FIRST) OPTION("faults") SUBJECT("se
 
 SEC("tp_btf/page_fault_user")
 OPTION("faults")
-HOT(10)
+RUN_COUNTER(10)
 int BPF_PROG(memory_fault_user, unsigned long address, struct pt_regs *regs, unsigned long error)
 {
 	struct fault_row *row = own_row(&faults);
 
-	hot_run(10);
+	run_counter_add(10);
 	if (!row)
 		return 0;
 	if (error & FAULT_PROTECTION)
@@ -306,11 +308,11 @@ int BPF_PROG(memory_fault_user, unsigned long address, struct pt_regs *regs, uns
 }
 
 SEC("tp_btf/page_fault_kernel")
-OPTION("faults") HOT(11) int BPF_PROG(memory_fault_kernel)
+OPTION("faults") RUN_COUNTER(11) int BPF_PROG(memory_fault_kernel)
 {
 	struct fault_row *row = own_row(&faults);
 
-	hot_run(11);
+	run_counter_add(11);
 	if (row)
 		add(&row->kernel, 1);
 	return 0;
@@ -325,33 +327,33 @@ struct mapping_row {
 	u64 mmaps METRIC("total_operations-mmap") UNIT("calls")
 		HELP("mmap: calls, successful or not");
 	u64 mmap_bytes METRIC("total_bytes-mmap") UNIT("bytes")
-		HELP("mmap: octets of address space that were asked for");
+		HELP("mmap: bytes of address space that were asked for");
 	u64 munmaps METRIC("total_operations-munmap") UNIT("calls")
 		HELP("munmap: calls, successful or not");
 	u64 munmap_bytes METRIC("total_bytes-munmap") UNIT("bytes")
-		HELP("munmap: octets of address space that were given back");
+		HELP("munmap: bytes of address space that were given back");
 };
 
 MMAP_ARRAY(mappings, struct mapping_row, SERVICE_FIRST)
 OPTION("mappings") SUBJECT("service sharded");
 
 SEC("tracepoint/syscalls/sys_enter_brk")
-OPTION("mappings") HOT(12) int memory_brk(void *ctx)
+OPTION("mappings") RUN_COUNTER(12) int memory_brk(void *ctx)
 {
 	struct mapping_row *row = own_row(&mappings);
 
-	hot_run(12);
+	run_counter_add(12);
 	if (row)
 		add(&row->brks, 1);
 	return 0;
 }
 
 SEC("tracepoint/syscalls/sys_enter_mmap")
-OPTION("mappings") HOT(13) int memory_mmap(struct syscall_enter *ctx)
+OPTION("mappings") RUN_COUNTER(13) int memory_mmap(struct syscall_enter *ctx)
 {
 	struct mapping_row *row = own_row(&mappings);
 
-	hot_run(13);
+	run_counter_add(13);
 	if (!row)
 		return 0;
 	add(&row->mmaps, 1);
@@ -360,11 +362,11 @@ OPTION("mappings") HOT(13) int memory_mmap(struct syscall_enter *ctx)
 }
 
 SEC("tracepoint/syscalls/sys_enter_munmap")
-OPTION("mappings") HOT(14) int memory_munmap(struct syscall_enter *ctx)
+OPTION("mappings") RUN_COUNTER(14) int memory_munmap(struct syscall_enter *ctx)
 {
 	struct mapping_row *row = own_row(&mappings);
 
-	hot_run(14);
+	run_counter_add(14);
 	if (!row)
 		return 0;
 	add(&row->munmaps, 1);

@@ -26,10 +26,10 @@
  * most 64 frames of the kernel and 127 of the user, found by frame pointers.
  */
 #include "attached.bpf.h"
-#include "blocked.bpf.h"
-#include "hot.bpf.h"
-#include "service_slot.bpf.h"
-#include "serving_thread.bpf.h"
+#include "requests/blocked.bpf.h"
+#include "run_counter.bpf.h"
+#include "services/service_slot.bpf.h"
+#include "requests/serving_thread.bpf.h"
 #include "sample.bpf.h"
 #include "stack.bpf.h"
 #include "storage.bpf.h"
@@ -291,7 +291,7 @@ static __always_inline u64 add_user(struct switch_stack *stack, const struct wai
 	frame = (void *)&stack->kernel.frame[kernel];
 	for (; user < STACK_USER_MAX && user < w->user_count; user++) {
 		frame[user] = (struct stack_frame){ .status = STACK_ADDRESS };
-		frame[user].place = w->user[user];
+		frame[user].location = w->user[user];
 	}
 	stack->kernel.head.user_count = user;
 	return sizeof(stack->kernel.head) + kernel * sizeof(u64) + user * sizeof(*frame);
@@ -347,11 +347,12 @@ static __always_inline void finish_thread_wait(struct task_struct *task, u64 now
 /* Runs with the run queue's lock held: no storage may be created here. */
 SEC("tp_btf/sched_switch")
 OPTION("switches")
-HOT(0) int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+RUN_COUNTER(0)
+int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	u64 now;
 
-	hot_run(0);
+	run_counter_add(0);
 	now = bpf_ktime_get_ns();
 	if (!preempt && prev->__state && !(prev->flags & (PF_KTHREAD | PF_EXITING)))
 		note_wait(ctx, prev, now);
@@ -361,9 +362,9 @@ HOT(0) int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struc
 }
 
 SEC("tp_btf/task_newtask")
-OPTION("switches") HOT(1) int BPF_PROG(offcpu_new, struct task_struct *task)
+OPTION("switches") RUN_COUNTER(1) int BPF_PROG(offcpu_new, struct task_struct *task)
 {
-	hot_run(1);
+	run_counter_add(1);
 	if (!(task->flags & PF_KTHREAD))
 		or_refused(task_storage_make(&waiters, task));
 	return 0;

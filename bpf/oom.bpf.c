@@ -18,7 +18,7 @@
 #include "event.bpf.h"
 #include "kernel/cgroup.bpf.h"
 #include "memory.bpf.h"
-#include "service.bpf.h"
+#include "services/service.bpf.h"
 
 #define SIGKILL 9
 #define LEVELS_MAX 16
@@ -48,7 +48,7 @@ struct oom_kill {
 
 RINGBUF(oom_kills, struct oom_kill, 64 * 1024)
 EVENT("failure total_events-oom_kills OOM kill: {comm} (pid {pid}) of {service}, "
-      "{rss_bytes:octets} resident; {limit}")
+      "{rss_bytes:bytes} resident; {limit}")
 HELP("OOM kill: who it was, and which limit");
 
 /* --- kernel --- */
@@ -131,7 +131,7 @@ static void describe_kill(struct task_struct *task, struct oom_kill *kill)
 }
 
 SEC("tp_btf/mark_victim")
-TIER(1)
+HOOK_SET(1)
 int BPF_PROG(oom_victim, struct task_struct *task)
 {
 	struct oom_kill *kill;
@@ -153,10 +153,10 @@ struct oom_victim {
 };
 
 /* By the sending thread: its last SIGKILL. */
-LRU_HASH(oom_victims, u32, struct oom_victim, 256) TIER(2);
+LRU_HASH(oom_victims, u32, struct oom_victim, 256) HOOK_SET(2);
 
 SEC("tp_btf/signal_generate")
-TIER(2)
+HOOK_SET(2)
 int BPF_PROG(oom_signal, int signal, void *info, struct task_struct *task)
 {
 	u32 sender = (u32)bpf_get_current_pid_tgid();
@@ -171,7 +171,7 @@ int BPF_PROG(oom_signal, int signal, void *info, struct task_struct *task)
 }
 
 SEC("raw_tp/mark_victim")
-TIER(2)
+HOOK_SET(2)
 int oom_victim_pid(struct bpf_raw_tracepoint_args *event)
 {
 	u32 sender = (u32)bpf_get_current_pid_tgid();

@@ -22,11 +22,11 @@
  * Of tmpfs only removals are seen. In hook set 2 reads by sendfile and splice do not count from
  * Linux 6.5 on.
  */
-#include "hot.bpf.h"
+#include "run_counter.bpf.h"
 #include "kernel/pagecache.bpf.h"
 #include "kernel/sched.bpf.h"
 #include "kernel/syscall.bpf.h"
-#include "slot.bpf.h"
+#include "services/slot.bpf.h"
 #include "storage.bpf.h"
 
 #define SHARDS_MAX 8
@@ -120,15 +120,15 @@ static __always_inline u64 within(const struct inode *file, u64 index, u64 last)
 }
 
 SEC("tp_btf/mm_filemap_get_pages")
-TIER(1)
-HOT(0) int BPF_PROG(pagecache_read_1, struct address_space *mapping, u64 index, u64 last)
+HOOK_SET(1)
+RUN_COUNTER(0) int BPF_PROG(pagecache_read_1, struct address_space *mapping, u64 index, u64 last)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct cached_page_row *row;
 	struct file_read *r;
 	bool more;
 
-	hot_run(0);
+	run_counter_add(0);
 	row = inode_is_regular(mapping->host) ? cached_page_row(task) : NULL;
 	r = row ? or_refused(task_storage_make(&file_reads, task)) : NULL;
 	if (!r)
@@ -145,13 +145,14 @@ HOT(0) int BPF_PROG(pagecache_read_1, struct address_space *mapping, u64 index, 
 
 /* before: the part of the result that was read by other means. */
 SEC("fexit/filemap_read")
-TIER(2)
-HOT(0) int BPF_PROG(pagecache_read_2, struct kiocb *iocb, void *to, ssize_t before, ssize_t bytes)
+HOOK_SET(2)
+RUN_COUNTER(0)
+int BPF_PROG(pagecache_read_2, struct kiocb *iocb, void *to, ssize_t before, ssize_t bytes)
 {
 	u64 end = iocb->ki_pos, begin = end - (bytes - before);
 	struct cached_page_row *row;
 
-	hot_run(0);
+	run_counter_add(0);
 	if (bytes <= before || !inode_is_regular(iocb->ki_filp->f_inode))
 		return 0;
 	row = cached_page_row(bpf_get_current_task_btf());
@@ -187,13 +188,13 @@ static __always_inline int came(const struct folio *folio)
 	return 0;
 }
 
-#define CAME(set)                                                      \
-	SEC("tp_btf/mm_filemap_add_to_page_cache")                     \
-	TIER(set)                                                      \
-	HOT(1) int BPF_PROG(pagecache_came_##set, struct folio *folio) \
-	{                                                              \
-		hot_run(1);                                            \
-		return came(folio);                                    \
+#define CAME(set)                                                              \
+	SEC("tp_btf/mm_filemap_add_to_page_cache")                             \
+	HOOK_SET(set)                                                          \
+	RUN_COUNTER(1) int BPF_PROG(pagecache_came_##set, struct folio *folio) \
+	{                                                                      \
+		run_counter_add(1);                                            \
+		return came(folio);                                            \
 	}
 
 CAME(1)
@@ -201,11 +202,11 @@ CAME(2)
 CAME(3)
 
 SEC("tp_btf/writeback_dirty_folio")
-HOT(2) int BPF_PROG(pagecache_dirtied, struct folio *folio, struct address_space *mapping)
+RUN_COUNTER(2) int BPF_PROG(pagecache_dirtied, struct folio *folio, struct address_space *mapping)
 {
 	struct cached_page_row *row;
 
-	hot_run(2);
+	run_counter_add(2);
 	row = mapping && inode_is_regular(mapping->host)
 		      ? cached_page_row(bpf_get_current_task_btf())
 		      : NULL;
@@ -217,13 +218,13 @@ HOT(2) int BPF_PROG(pagecache_dirtied, struct folio *folio, struct address_space
 /* Reclaim removes pages of any process, whoever runs it; PF_MEMALLOC marks a task that reclaims and
  * may use the memory reserves meanwhile. */
 SEC("tp_btf/mm_filemap_delete_from_page_cache")
-HOT(3) int BPF_PROG(pagecache_left, struct folio *folio)
+RUN_COUNTER(3) int BPF_PROG(pagecache_left, struct folio *folio)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct removal_row *row;
 	u32 zero = 0;
 
-	hot_run(3);
+	run_counter_add(3);
 	row = inode_is_regular(folio->mapping->host) ? bpf_map_lookup_elem(&removals, &zero) : NULL;
 	if (row)
 		add(task->flags & PF_MEMALLOC ? &row->reclaimed : &row->dropped,

@@ -19,10 +19,10 @@
  * are known at a time. Of 32-bit programs only epoll and poll count, in hook sets 1 and 2.
  */
 #include "attached.bpf.h"
-#include "hot.bpf.h"
+#include "run_counter.bpf.h"
 #include "kernel/syscall.bpf.h"
 #include "number.bpf.h"
-#include "service_slot.bpf.h"
+#include "services/service_slot.bpf.h"
 #include "walk.bpf.h"
 
 #define NS "scale=1/1000000000"
@@ -80,7 +80,7 @@ static __always_inline struct poller *poller_of(struct task_struct *task)
 
 static __always_inline struct poller *poller_make(struct task_struct *task)
 {
-	return poller_of(task) ?: or_refused(poller_at(thread_number_take(task)));
+	return poller_of(task) ?: or_refused(poller_at(thread_number_claim(task)));
 }
 
 static __always_inline void poller_end(struct task_struct *task)
@@ -172,11 +172,11 @@ static __always_inline int poll_end(void)
 }
 
 /* counter: number of the program's run counter, unique within its hook set. */
-#define HOOK(section, set, counter, name, action)               \
-	SEC(section) TIER(set) HOT(counter) int name(void *ctx) \
-	{                                                       \
-		hot_run(counter);                               \
-		return action();                                \
+#define HOOK(section, set, counter, name, action)                           \
+	SEC(section) HOOK_SET(set) RUN_COUNTER(counter) int name(void *ctx) \
+	{                                                                   \
+		run_counter_add(counter);                                   \
+		return action();                                            \
 	}
 
 #define HOOK_FUNCTION(set, entry_counter, exit_counter, function)                                \
@@ -289,7 +289,7 @@ static void settle_if_polls(struct poller *p, bool works)
 	struct poll_row *row = NULL;
 
 	if (counts && service_watched(p->service))
-		row = poll_row_at(slot_take(p->service) * shards);
+		row = poll_row_at(slot_claim(p->service) * shards);
 	if (row)
 		settle_poller(p, row, now);
 	else
@@ -328,7 +328,7 @@ static long settle_asleep(u32 i, void *unused)
 static void end_poll_walk(void)
 {
 	all_discovered = true;
-	if (walk_passes_over())
+	if (walk_skips_asleep())
 		bpf_loop(numbers_given, settle_asleep, NULL, 0);
 }
 

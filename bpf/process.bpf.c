@@ -20,7 +20,7 @@
  * new maximum of that process, because the kernel has one high-water mark; with exact_peak always,
  * to within 16 changes of its size.
  */
-#include "hold.bpf.h"
+#include "services/usage.bpf.h"
 #include "memory.bpf.h"
 
 const volatile u32 process_rows_max = 1;
@@ -37,7 +37,7 @@ static bool exit_has_mm; /* an exit was seen with the address space still there 
 static bool exit_has_no_mm;
 
 /* Notes how far above its present size a process was since the last walk. */
-static void raise_size(struct process_row *row, u64 pages)
+static void raise_size(struct process_probe_row *row, u64 pages)
 {
 	if (row && pages > row->walk.rise)
 		row->walk.rise = pages;
@@ -81,8 +81,8 @@ static void walk_memory(struct task_struct *task, struct mm_struct *mm, struct a
 	}
 	peak = peak_since(a, rss, hiwater);
 	account_memory(a, pair, rss, size, pages.kind[MM_SWAPENTS]);
-	raise_size(place_service(pair), peak - rss);
-	raise_size(place_own(pair), peak - rss);
+	raise_size(row_pair_service(pair), peak - rss);
+	raise_size(row_pair_process(pair), peak - rss);
 }
 
 /* Between vfork and exec the address space is the parent's. */
@@ -97,7 +97,7 @@ static void walk_process(struct task_struct *task, struct account *a, struct ser
 	bool lives = task->signal->live.counter > 0;
 	struct mm_struct *mm = own_memory(task);
 	u32 row = st ? st->row : SERVICE_OTHER, process = st ? st->process_row : 0;
-	u32 pair = place_of(row, process);
+	u32 pair = row_pair_of(row, process);
 
 	change_service(a, row);
 	count_started(a, row, process);
@@ -115,7 +115,7 @@ static void walk_leader(struct task_struct *task, struct service_task *st)
 	/* An exec replaces a leader that has ended by another thread, with its own account. */
 	if (task_group_execs(task))
 		return;
-	a = account_take(leader, st ? st->row : SERVICE_OTHER);
+	a = account_claim(leader, st ? st->row : SERVICE_OTHER);
 	if (!a)
 		return;
 	walk_process(task, a, st);
@@ -125,7 +125,7 @@ static void walk_leader(struct task_struct *task, struct service_task *st)
 /* st->row is read after the account is claimed: an exec may be changing it. */
 static void walk_thread(struct task_struct *task, struct service_task *st)
 {
-	struct account *a = account_take(task, st ? st->row : SERVICE_OTHER);
+	struct account *a = account_claim(task, st ? st->row : SERVICE_OTHER);
 	u32 row = st ? st->row : SERVICE_OTHER, process = st ? st->process_row : 0;
 
 	if (!a)
@@ -136,7 +136,7 @@ static void walk_thread(struct task_struct *task, struct service_task *st)
 	else
 		a->row = row;
 	if (!(task->flags & PF_EXITING))
-		account_thread(a, place_of(row, process));
+		account_thread(a, row_pair_of(row, process));
 	account_put(a);
 	if (task->pid != task->tgid)
 		walk_leader(task, st);
@@ -144,14 +144,14 @@ static void walk_thread(struct task_struct *task, struct service_task *st)
 
 /* Moves CPU time from the gathered counters to those shown, at most what the CPUs can have given
  * since the last walk. */
-static void show_cpu(struct process_row *row)
+static void show_cpu(struct process_probe_row *row)
 {
 	u64 limit = elapsed_ns * cpus_online;
 	u64 user_ns = row->walk.user_ns - row->user_ns;
 	u64 system_ns = row->walk.system_ns - row->system_ns;
 
 	if (user_ns + system_ns > limit) {
-		user_ns = cputime_share(limit, user_ns, user_ns + system_ns);
+		user_ns = cputime_fraction(limit, user_ns, user_ns + system_ns);
 		system_ns = limit - user_ns;
 		if (system_ns > row->walk.system_ns - row->system_ns)
 			system_ns = row->walk.system_ns - row->system_ns;
@@ -163,7 +163,7 @@ static void show_cpu(struct process_row *row)
 
 /* Pages: the highest size above the present one, or of processes that have ended, since the last
  * reading. */
-static u64 peak_above(struct process_row *row)
+static u64 peak_above(struct process_probe_row *row)
 {
 	u64 peak = __sync_lock_test_and_set(&row->walk.ended_peak, 0);
 
@@ -185,7 +185,7 @@ static u64 at_least_0(s64 n)
 /* Publishes what a complete walk has gathered. CPU time is never shown above what the CPUs can
  * give. Tasks that ended before the last reading and were freed after it can bring more; the excess
  * is shown at the next. */
-static void show_gathered(struct process_row *row)
+static void show_gathered(struct process_probe_row *row)
 {
 	u64 rise = peak_above(row);
 
@@ -200,7 +200,7 @@ static void show_gathered(struct process_row *row)
 
 __noinline int show_service(u32 i)
 {
-	struct process_row *row = service_row(i);
+	struct process_probe_row *row = service_row(i);
 
 	if (row)
 		show_gathered(row);
@@ -209,7 +209,7 @@ __noinline int show_service(u32 i)
 
 __noinline int show_process(u32 i)
 {
-	struct process_row *row = process_row_at(i);
+	struct process_probe_row *row = process_row_at(i);
 
 	if (row)
 		show_gathered(row);
@@ -270,7 +270,7 @@ static void process_moved(struct task_struct *leader)
 	from = a && a->known ? a->row : st->previous;
 	if (from == st->row)
 		return;
-	a = account_take(leader, from);
+	a = account_claim(leader, from);
 	if (!a)
 		return;
 	fold(leader, a, a->row, 0, false);
@@ -297,7 +297,7 @@ int BPF_PROG(process_exec, struct task_struct *task)
 	process_moved(task);
 	if (!exit_has_no_mm || !st)
 		return 0;
-	a = account_take(task, st->row);
+	a = account_claim(task, st->row);
 	if (!a)
 		return 0;
 	a->maxrss = task->signal->maxrss;
@@ -349,7 +349,7 @@ static u64 peak_at_exit(struct task_struct *task, struct account *a)
 	return a ? a->rss : 0;
 }
 
-static void raise_peak(struct process_row *row, u64 peak)
+static void raise_peak(struct process_probe_row *row, u64 peak)
 {
 	u64 was = row->walk.ended_peak;
 
@@ -365,7 +365,7 @@ static void raise_peak(struct process_row *row, u64 peak)
 /* The last thread has ended. a: the account of the process, NULL if it has none. */
 static void end_process(struct task_struct *task, struct account *a, u32 row, u32 process)
 {
-	struct process_row *service = service_row(row), *own = process_row_at(process);
+	struct process_probe_row *service = service_row(row), *own = process_row_at(process);
 	u64 peak;
 
 	if (!(task->flags & PF_KTHREAD) && !task->vfork_done) {
@@ -389,7 +389,7 @@ int BPF_PROG(process_exit, struct task_struct *task)
 	bool last = task->signal->live.counter == 0;
 	struct service_task *st = service_task(leader);
 	u32 row = st ? st->row : SERVICE_OTHER, process = st ? st->process_row : 0;
-	struct account *a = account_take(task, row);
+	struct account *a = account_claim(task, row);
 
 	if (a) {
 		fold(task, a, row, process, false);

@@ -18,8 +18,8 @@
  * Limits: 64 frames of the kernel and 127 of the user. Time that a hypervisor takes from a CPU is
  * not seen.
  */
-#include "hot.bpf.h"
-#include "service.bpf.h"
+#include "run_counter.bpf.h"
+#include "services/service.bpf.h"
 #include "stack.bpf.h"
 
 const volatile u32 hz RANGE(1, 999) = 99;
@@ -37,14 +37,14 @@ PERCPU_ARRAY(profile_scratch, u32, struct whole_stack, 1);
 
 SEC("perf_event")
 PERIODIC("hz=99")
-HOT(0) int profile_sample(struct bpf_perf_event_data *context)
+RUN_COUNTER(0) int profile_sample(struct bpf_perf_event_data *context)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct profile_row *row;
 	struct whole_stack *stack;
 	u32 zero = 0, service;
 
-	hot_run(0);
+	run_counter_add(0);
 	service = service_of(task);
 	row = bpf_map_lookup_elem(&profile_services, &service);
 	stack = bpf_map_lookup_elem(&profile_scratch, &zero);

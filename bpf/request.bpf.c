@@ -37,10 +37,10 @@
  * a kprobe at the end of a function: hook set 4 misses calls when more threads than that block in
  * them.
  */
-#include "client.bpf.h"
-#include "protocol.bpf.h"
-#include "unsent.bpf.h"
-#include "slack.bpf.h"
+#include "requests/client.bpf.h"
+#include "requests/protocol.bpf.h"
+#include "requests/unsent.bpf.h"
+#include "requests/slack.bpf.h"
 
 SK_STORAGE(conversations, struct conversation);
 
@@ -281,8 +281,8 @@ static __always_inline void socket_changes_state(struct sock *sk, int before, in
 }
 
 SEC("tp_btf/sock_recv_length")
-TIER(1)
-TIER(2)
+HOOK_SET(1)
+HOOK_SET(2)
 int BPF_PROG(request_receive, struct sock *sk, int ret, int flags)
 {
 	socket_receives(sk, ret, flags);
@@ -290,8 +290,8 @@ int BPF_PROG(request_receive, struct sock *sk, int ret, int flags)
 }
 
 SEC("tp_btf/sock_send_length")
-TIER(1)
-TIER(2)
+HOOK_SET(1)
+HOOK_SET(2)
 int BPF_PROG(request_send, struct sock *sk, int ret)
 {
 	socket_sends(sk, ret);
@@ -299,8 +299,8 @@ int BPF_PROG(request_send, struct sock *sk, int ret)
 }
 
 SEC("tp_btf/sk_data_ready")
-TIER(1)
-TIER(2)
+HOOK_SET(1)
+HOOK_SET(2)
 int BPF_PROG(request_data_ready, struct sock *sk)
 {
 	socket_ready(sk);
@@ -308,9 +308,9 @@ int BPF_PROG(request_data_ready, struct sock *sk)
 }
 
 SEC("tp_btf/inet_sock_set_state")
-TIER(1)
-TIER(2)
-TIER(3)
+HOOK_SET(1)
+HOOK_SET(2)
+HOOK_SET(3)
 int BPF_PROG(request_state, struct sock *sk, int before, int state)
 {
 	socket_changes_state(sk, before, state);
@@ -321,7 +321,7 @@ int BPF_PROG(request_state, struct sock *sk, int before, int state)
  * which all calls end. */
 #define RECEIVE_HOOK(function)                                                                 \
 	SEC("fexit/" #function)                                                                \
-	TIER(3)                                                                                \
+	HOOK_SET(3)                                                                            \
 	int BPF_PROG(request_##function, struct socket *sock, struct msghdr *msg, size_t size, \
 		     int flags, int ret)                                                       \
 	{                                                                                      \
@@ -331,7 +331,7 @@ int BPF_PROG(request_state, struct sock *sk, int before, int state)
 
 #define SEND_HOOK(function)                                                                    \
 	SEC("fexit/" #function)                                                                \
-	TIER(3)                                                                                \
+	HOOK_SET(3)                                                                            \
 	int BPF_PROG(request_##function, struct socket *sock, struct msghdr *msg, size_t size, \
 		     int ret)                                                                  \
 	{                                                                                      \
@@ -342,7 +342,7 @@ int BPF_PROG(request_state, struct sock *sk, int before, int state)
 /* For sendfile and splice. */
 #define SEND_PAGE_HOOK(function)                                                             \
 	SEC("fexit/" #function)                                                              \
-	TIER(3)                                                                              \
+	HOOK_SET(3)                                                                          \
 	int BPF_PROG(request_##function, struct socket *sock, struct page *page, int offset, \
 		     size_t size, int flags, ssize_t ret)                                    \
 	{                                                                                    \
@@ -360,16 +360,16 @@ SEND_PAGE_HOOK(inet_sendpage)
 SEND_PAGE_HOOK(unix_stream_sendpage)
 
 SEC("fentry/sock_def_readable")
-TIER(3)
+HOOK_SET(3)
 int BPF_PROG(request_sock_def_readable, struct sock *sk)
 {
 	socket_ready(sk);
 	return 0;
 }
 
-#include "request_address.bpf.h"
+#include "requests/request_address.bpf.h"
 
-#include "progress.bpf.h"
+#include "requests/progress.bpf.h"
 
 SEC("iter/task")
 WALK int request_walk(struct bpf_iter__task *ctx)
@@ -393,4 +393,4 @@ int BPF_PROG(request_exit, struct task_struct *task)
 }
 
 char LICENSE[] SEC("license") HELP(
-	"Requests: what services answer on their sockets, whatever the protocol") = "Dual MIT/GPL";
+	"Requests: how services respond on their sockets, whatever the protocol") = "Dual MIT/GPL";

@@ -16,8 +16,8 @@
  * time that an idle CPU takes to wake up is not included. Idle CPUs do not count. A run is CPU
  * time: without the time of the hypervisor and, where the kernel separates it, of interrupts.
  */
-#include "hot.bpf.h"
-#include "service_slot.bpf.h"
+#include "run_counter.bpf.h"
+#include "services/service_slot.bpf.h"
 #include "storage.bpf.h"
 #include "walk.bpf.h"
 
@@ -83,7 +83,7 @@ static __noinline void sched_assign(struct slot_cache *c, struct task_struct *ta
 	u32 freed = slots_freed(&slot_owners);
 
 	slot_cache_renew(c, task);
-	slot_cache_set(c, c->watched ? slot_take(c->row) : 0, freed);
+	slot_cache_set(c, c->watched ? slot_claim(c->row) : 0, freed);
 }
 
 static __always_inline struct sched_row *sched_service_row(struct runner *r,
@@ -148,12 +148,12 @@ static __always_inline void sched_count_run(struct runner *r, struct task_struct
 
 /* Runs with the run queue's lock held: no storage may be created here. */
 SEC("tp_btf/sched_switch")
-HOT(0) int BPF_PROG(sched_switch_out, bool preempt)
+RUN_COUNTER(0) int BPF_PROG(sched_switch_out, bool preempt)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct runner *r;
 
-	hot_run(0);
+	run_counter_add(0);
 	r = task->pid ? bpf_task_storage_get(&runners, task, NULL, 0) : NULL;
 	if (r && r->known)
 		sched_count_run(r, task, preempt || !task->__state ? preempted : woken);
@@ -162,11 +162,11 @@ HOT(0) int BPF_PROG(sched_switch_out, bool preempt)
 
 /* The counters of a new thread are 0. */
 SEC("tp_btf/task_newtask")
-HOT(1) int BPF_PROG(sched_new, struct task_struct *task)
+RUN_COUNTER(1) int BPF_PROG(sched_new, struct task_struct *task)
 {
 	struct runner *r;
 
-	hot_run(1);
+	run_counter_add(1);
 	r = or_refused(task_storage_make(&runners, task));
 	if (r)
 		r->known = 1;

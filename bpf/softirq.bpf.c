@@ -10,7 +10,7 @@
  * Limits: time of hardware interrupts that come in between is included, and so is time that the
  * hypervisor steals.
  */
-#include "hot.bpf.h"
+#include "run_counter.bpf.h"
 #include "span.bpf.h"
 
 #define NS "scale=1/1000000000"
@@ -34,9 +34,9 @@ struct softirq_row {
 	u64 count METRIC("irq-softirq") UNIT("interrupts")
 		HELP("Software interrupts: of each kind");
 	u64 time_ns METRIC("total_time_in_ms-softirq scale=1/1000000") UNIT("milliseconds")
-		HELP("Time in software interrupts: from begin to end");
+		HELP("Time in software interrupts: from start to end");
 	struct hist duration METRIC("duration-softirq " NS) UNIT("seconds")
-		HELP("Duration of a software interrupt: from begin to end");
+		HELP("Duration of a software interrupt: from start to end");
 };
 
 PERCPU_ARRAY(softirqs, enum softirq, struct softirq_row, SOFTIRQS)
@@ -44,7 +44,7 @@ SUBJECT("key") BY_CPU("cpus");
 
 struct softirq_latency_row {
 	struct hist latency METRIC("latency-softirq " NS) UNIT("seconds")
-		HELP("Latency of a software interrupt: from its raise to its begin");
+		HELP("Latency of a software interrupt: from its raise to its start");
 };
 
 PERCPU_ARRAY(softirq_latencies, enum softirq, struct softirq_latency_row, SOFTIRQS)
@@ -57,11 +57,11 @@ CPU_SPANS(softirq_spans);
 PERCPU_ARRAY(softirq_raises, enum softirq, struct span, SOFTIRQS);
 
 SEC("tp_btf/softirq_raise")
-OPTION("latency") HOT(2) int BPF_PROG(softirq_raise, unsigned int kind)
+OPTION("latency") RUN_COUNTER(2) int BPF_PROG(softirq_raise, unsigned int kind)
 {
 	struct span *raise = bpf_map_lookup_elem(&softirq_raises, &kind);
 
-	hot_run(2);
+	run_counter_add(2);
 	if (raise && !is_since_attached(raise->began_ns))
 		span_begin(raise);
 	return 0;
@@ -77,11 +77,11 @@ static void count_softirq_latency(u32 kind)
 }
 
 SEC("tp_btf/softirq_entry")
-HOT(0) int BPF_PROG(softirq_begin, unsigned int kind)
+RUN_COUNTER(0) int BPF_PROG(softirq_begin, unsigned int kind)
 {
 	struct span *span = cpu_span_make(&softirq_spans);
 
-	hot_run(0);
+	run_counter_add(0);
 	if (option_latency)
 		count_softirq_latency(kind);
 	if (span)
@@ -91,13 +91,13 @@ HOT(0) int BPF_PROG(softirq_begin, unsigned int kind)
 
 /* An interrupt that began before the probe was attached is not counted. */
 SEC("tp_btf/softirq_exit")
-HOT(1) int BPF_PROG(softirq_end, unsigned int kind)
+RUN_COUNTER(1) int BPF_PROG(softirq_end, unsigned int kind)
 {
 	struct softirq_row *row = bpf_map_lookup_elem(&softirqs, &kind);
 	struct span *span = cpu_span(&softirq_spans);
 	u64 taken_ns;
 
-	hot_run(1);
+	run_counter_add(1);
 	if (!row || !span)
 		return 0;
 	taken_ns = span_end(span);

@@ -12,11 +12,11 @@
  * began before the probe was attached. Calls of 32-bit programs, which are numbered differently,
  * are left out.
  */
-#include "hot.bpf.h"
+#include "run_counter.bpf.h"
 #include "kernel/syscall.bpf.h"
 #include "refused.bpf.h"
-#include "service.bpf.h"
-#include "service_configured.bpf.h"
+#include "services/service.bpf.h"
+#include "services/service_configured.bpf.h"
 #include "span.bpf.h"
 
 #define ERRNO_MAX 4095
@@ -52,12 +52,12 @@ static const struct syscall_latency_row no_latency;
 TASK_SPANS(calls); /* span.what: number of the call in progress */
 
 SEC("tp_btf/sys_enter")
-HOT(0) int BPF_PROG(syscalls_begin, struct pt_regs *regs, long number)
+RUN_COUNTER(0) int BPF_PROG(syscalls_begin, struct pt_regs *regs, long number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct span *call;
 
-	hot_run(0);
+	run_counter_add(0);
 	if (!service_configured(service_of(task)) || regs_32_bit(regs))
 		return 0;
 	call = or_refused(task_span_make(&calls, task));
@@ -95,7 +95,7 @@ static void count_syscall_latency(const struct syscall_key *key, u64 taken_ns)
 /* The service is that when the call returns: for an execve, that of the new program, if it has
  * one. */
 SEC("tp_btf/sys_exit")
-HOT(1) int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
+RUN_COUNTER(1) int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct span *call = task_span(&calls, task);
@@ -103,7 +103,7 @@ HOT(1) int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
 	struct syscall_row *row;
 	u64 taken_ns;
 
-	hot_run(1);
+	run_counter_add(1);
 	if (!call)
 		return 0;
 	taken_ns = span_end(call);

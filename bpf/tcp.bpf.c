@@ -19,7 +19,7 @@
  * a kernel thread adds are the kernel's. /proc/net is that of collectd's network namespace.
  */
 #include "connection.bpf.h"
-#include "hot.bpf.h"
+#include "run_counter.bpf.h"
 #include "opened.bpf.h"
 #include "storage.bpf.h"
 
@@ -192,10 +192,10 @@ static __noinline void connection_end(struct sock *sk, int before)
 }
 
 SEC("tp_btf/inet_sock_set_state")
-HOT(0)
+RUN_COUNTER(0)
 int BPF_PROG(tcp_state, struct sock *sk, int before, int state)
 {
-	hot_run(0);
+	run_counter_add(0);
 	if (sk->sk_protocol != IPPROTO_TCP)
 		return 0;
 	if (state == TCP_SYN_SENT)
@@ -214,16 +214,16 @@ int BPF_PROG(tcp_state, struct sock *sk, int before, int state)
 /* A reset that is sent without a socket belongs to no service. The socket may be a small one, of a
  * connection that has ended: these have no storage. */
 SEC("tp_btf/tcp_send_reset")
-TIER(1)
-TIER(2)
-TIER(3)
-HOT(1)
+HOOK_SET(1)
+HOOK_SET(2)
+HOOK_SET(3)
+RUN_COUNTER(1)
 int BPF_PROG(tcp_reset, struct sock *sk)
 {
 	struct connection *c;
 	struct tcp_row *row;
 
-	hot_run(1);
+	run_counter_add(1);
 	c = sk ? connection_of(sk) : NULL;
 	row = c ? tcp_row_of(c) : NULL;
 	if (row)
@@ -233,14 +233,14 @@ int BPF_PROG(tcp_reset, struct sock *sk)
 
 /* The thread that accepts gets a socket of its own for the connection. */
 SEC("fentry/security_sock_graft")
-TIER(1)
+HOOK_SET(1)
 OPTION("opened")
-HOT(2)
+RUN_COUNTER(2)
 int BPF_PROG(tcp_accept, struct sock *sk)
 {
 	struct connection *c;
 
-	hot_run(2);
+	run_counter_add(2);
 	if (sk->sk_protocol != IPPROTO_TCP)
 		return 0;
 	c = connection_of(sk);
@@ -254,7 +254,7 @@ int BPF_PROG(tcp_accept, struct sock *sk)
 /* The first shard of the row. */
 static __always_inline struct tcp_row *tcp_whole_of(const struct connection *c)
 {
-	return tcp_row_at(slot_take(c->row) * shards);
+	return tcp_row_at(slot_claim(c->row) * shards);
 }
 
 /* A full queue has one connection more than the backlog. */
@@ -326,9 +326,9 @@ static void tcp_show_all(void)
 }
 
 SEC("iter/bpf_sk_storage_map")
-OVER(connections)
-TIER(1)
-TIER(2)
+ITER_MAP(connections)
+HOOK_SET(1)
+HOOK_SET(2)
 int tcp_walk(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
 	struct connection *c = ctx->value;
@@ -348,7 +348,7 @@ static u64 walk; /* number of the current walk */
 /* Where the kernel refuses the iterator above. Several processes may have a socket open; one that
  * no process has open is not visited. */
 SEC("iter/task_file")
-TIER(3)
+HOOK_SET(3)
 int tcp_files(struct bpf_iter__task_file *ctx)
 {
 	struct file *file = ctx->file;

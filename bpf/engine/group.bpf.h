@@ -9,7 +9,7 @@
 #define ENGINE_GROUP_BPF_H
 
 #include "row.bpf.h"
-#include "service_group.bpf.h"
+#include "services/service_group.bpf.h"
 
 #define GROUP_SLOTS 64
 #define GROUP_SLOT_TRIES 8
@@ -138,8 +138,9 @@ static void read_path(struct cgroup *group, struct group_slot *slot)
 		bpf_loop(levels < CGROUP_DEPTH_MAX ? levels : CGROUP_DEPTH_MAX, descend_path, &d,
 			 0);
 	slot->group.key = slot->walk.key;
-	slot->group.looks_left =
-		service_source_of(slot->group.key.kind) & named_by_engine ? GROUP_LOOKS_MAX : 0;
+	slot->group.inspections_left = service_source_of(slot->group.key.kind) & named_by_engine
+					       ? GROUP_INSPECTIONS_MAX
+					       : 0;
 }
 
 /* --- stored results --- */
@@ -249,7 +250,7 @@ static void group_in(struct css_set *set, enum hierarchy hierarchy, struct group
 	if (!known)
 		return;
 	*key = known->key;
-	found->is_pending = known->looks_left;
+	found->is_pending = known->inspections_left;
 	found->row = first_row(found->row, known->rule);
 }
 

@@ -6,7 +6,7 @@
 #define ENGINE_MATCH_BPF_H
 
 #include "group.bpf.h"
-#include "service_configured.bpf.h"
+#include "services/service_configured.bpf.h"
 
 const volatile u32 services_from =
 	SERVICES_FROM_COMMANDS; /* enum service_source: what may claim a free row */
@@ -49,9 +49,9 @@ static u32 if_configured(u32 row)
 /* Does no other process wait for a row of this kind? */
 static bool is_row_due(u32 kind)
 {
-	if (service_is_anyones(kind))
-		return service_counters.waiting_names <= 0;
-	return service_counters.waiting_groups <= 0;
+	if (service_is_user_controlled(kind))
+		return service_counters.unassigned_names <= 0;
+	return service_counters.unassigned_groups <= 0;
 }
 
 static u32 row_or_claim(const struct group_key *key, u32 known, bool is_next)
@@ -60,7 +60,7 @@ static u32 row_or_claim(const struct group_key *key, u32 known, bool is_next)
 
 	if (!known)
 		row = is_next || is_row_due(key->kind) ? claim_row(key) : ROW_NONE;
-	return row == ROW_NONE && !service_is_anyones(key->kind) ? ROW_NONE_GROUP : row;
+	return row == ROW_NONE && !service_is_user_controlled(key->kind) ? ROW_NONE_GROUP : row;
 }
 
 /* The key of a process in these cgroups; GROUP_COMMAND: its command name decides. */

@@ -13,7 +13,7 @@ QUEUE(process_free, u32, 1);
 
 static bool processes_wait(void)
 {
-	return service_counters.waiting > service_counters.waiting_names;
+	return service_counters.unassigned > service_counters.unassigned_names;
 }
 
 /* Gives a process a row of its own if its service wants that; false: no row is free, or other

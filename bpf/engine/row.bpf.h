@@ -6,7 +6,7 @@
 #ifndef ENGINE_ROW_BPF_H
 #define ENGINE_ROW_BPF_H
 
-#include "service_group.bpf.h"
+#include "services/service_group.bpf.h"
 
 #define ROW_NONE ~0U             /* there should be a row, but none is free */
 #define ROW_NONE_GROUP (~0U - 1) /* likewise, for a unit or a container */
@@ -52,7 +52,7 @@ static void release_row(u32 row)
 
 static bool pop_row(u32 kind, u32 *row)
 {
-	if (!service_is_anyones(kind) && bpf_map_pop_elem(&service_reserve, row) == 0)
+	if (!service_is_user_controlled(kind) && bpf_map_pop_elem(&service_reserve, row) == 0)
 		return true;
 	return bpf_map_pop_elem(&service_free, row) == 0;
 }

@@ -6,7 +6,7 @@
 #ifndef ENGINE_SCAN_BPF_H
 #define ENGINE_SCAN_BPF_H
 
-#include "member.bpf.h"
+#include "service_process.bpf.h"
 
 volatile u32 scan_mode; /* enum scan_mode */
 
@@ -38,7 +38,7 @@ static void match_again(struct task_struct *task, struct service_task *st)
 }
 
 /* Static, because it is too large for the stack; only one scan runs at a time. */
-static struct waiting_process unassigned;
+static struct unassigned_process unassigned;
 
 /* Lists a process that waits for a row, unless its key has got one meanwhile. */
 static void list_unassigned(struct seq_file *seq, struct task_struct *task, struct service_task *st)
@@ -46,9 +46,9 @@ static void list_unassigned(struct seq_file *seq, struct task_struct *task, stru
 	struct command_name name = {};
 	u64 *since;
 
-	if (st->flags & TASK_WAITING)
+	if (st->flags & TASK_UNASSIGNED)
 		match_unassigned(task, st, false);
-	if (!(st->flags & TASK_WAITING))
+	if (!(st->flags & TASK_UNASSIGNED))
 		return;
 	bpf_probe_read_kernel_str(name.text, sizeof(name.text), task->comm);
 	wanted_key((u64)BPF_CORE_READ(task, cgroups), &name, &unassigned.key);
@@ -69,13 +69,13 @@ static void carry_out_assignment(struct task_struct *task, struct service_task *
 	if (assignment->start_ns != task->start_boottime || st->ended)
 		return;
 	if (assignment->row == ASSIGNMENT_MATCH) {
-		if (st->flags & TASK_WAITING)
+		if (st->flags & TASK_UNASSIGNED)
 			match_unassigned(task, st, true);
 		return;
 	}
 	if (st->flags & TASK_UNCLASSIFIED)
 		return;
-	if (assignment->row == ASSIGNMENT_LOOK_AGAIN) {
+	if (assignment->row == ASSIGNMENT_RETRY) {
 		mark_unclassified(st);
 		return;
 	}
@@ -103,7 +103,7 @@ static u32 list_flags(struct task_struct *task, struct service_task *st)
 
 	if (task->self_exec_id == task->parent_exec_id)
 		flags |= LISTED_FORKED;
-	if (scan_mode == SCAN_MEMBERS || !(st->flags & (TASK_UNCLASSIFIED | TASK_LISTED)))
+	if (scan_mode == SCAN_PROCESSES || !(st->flags & (TASK_UNCLASSIFIED | TASK_LISTED)))
 		return flags;
 	set_flags(st, TASK_LISTED);
 	clear_flags(st, TASK_UNCLASSIFIED);

@@ -12,10 +12,10 @@
 #define GROUP_LOOP __attribute__((noinline))
 #include "cpu_idle.bpf.h"
 #include "scan.bpf.h"
-#include "service_cpu.bpf.h"
-#include "service_request.bpf.h"
-#include "service_response.bpf.h"
-#include "serving_thread.bpf.h"
+#include "services/service_cpu.bpf.h"
+#include "services/service_request.bpf.h"
+#include "services/service_response.bpf.h"
+#include "requests/serving_thread.bpf.h"
 #include "visit.bpf.h"
 
 SEC("tp_btf/task_newtask")
@@ -83,7 +83,7 @@ int BPF_PROG(service_cgroup, struct cgroup *group, const char *path, struct task
 }
 
 SEC("tp_btf/cgroup_rmdir")
-int BPF_PROG(service_cgroup_gone, struct cgroup *group)
+int BPF_PROG(service_cgroup_removed, struct cgroup *group)
 {
 	group_forget(group);
 	return 0;
@@ -129,7 +129,7 @@ int service_scan(struct bpf_iter__task *ctx)
 		return 0;
 	if (scan_mode == SCAN_MATCH)
 		match_again(task, st);
-	else if (scan_mode == SCAN_WAITING)
+	else if (scan_mode == SCAN_UNASSIGNED)
 		list_unassigned(ctx->meta->seq, task, st);
 	else if (scan_lists(st))
 		list_process(ctx->meta->seq, task, st);

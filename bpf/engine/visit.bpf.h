@@ -46,7 +46,7 @@ static void begin_walk(struct walk_state *w)
 {
 	visit_all = __sync_lock_test_and_set(&w->all, 0);
 	walk_count++;
-	if (walk_passes_over())
+	if (walk_skips_asleep())
 		bpf_loop(CPUS, note_clock, NULL, 0);
 }
 
@@ -85,7 +85,7 @@ static bool is_visit_due(struct task_struct *task)
 
 static bool is_visited(struct task_struct *task)
 {
-	if (!walk_passes_over() || !bpf_core_field_exists(task->thread_info.cpu) ||
+	if (!walk_skips_asleep() || !bpf_core_field_exists(task->thread_info.cpu) ||
 	    !task_has_rq(task))
 		return true;
 	return task->on_cpu || task->on_rq || has_run_since(task) || visit_all ||

@@ -6,7 +6,7 @@
 #define CONNECTION_BPF_H
 
 #include "kernel/net.bpf.h"
-#include "service_slot.bpf.h"
+#include "services/service_slot.bpf.h"
 
 #define NS "scale=1/1000000000"
 #define US "scale=1/1000000"
@@ -45,14 +45,14 @@ struct tcp_row {
 	u64 retransmits METRIC("total_events-retransmits") UNIT("segments")
 		HELP("Retransmits: segments sent again");
 	u64 resent_bytes METRIC("percent-retransmitted per=sent_bytes scale=100/1") UNIT("percent")
-		HELP("Retransmitted share: of all octets sent") DEFAULT(off);
+		HELP("Retransmitted share: of all bytes sent") DEFAULT(off);
 	u64 sent_bytes;
 	u64 resets_received METRIC("total_events-resets_received") UNIT("resets")
 		HELP("Resets received: on open connections");
 	u64 resets_sent METRIC("total_events-resets_sent") UNIT("resets")
 		HELP("Resets sent: by the service's sockets") DEFAULT(off);
 	u64 timeouts METRIC("total_events-connection_timeouts") UNIT("connections")
-		HELP("Connections that timed out: the other side no longer answers") DEFAULT(off);
+		HELP("Connections that timed out: the other side no longer responds") DEFAULT(off);
 	u64 listen_drops METRIC("total_events-listen_drops") UNIT("segments") HELP(
 		"Listen drops: new connections dropped, mostly because the accept queue is full");
 	/* As of the last walk, in the first shard. */
@@ -62,7 +62,7 @@ struct tcp_row {
 		HELP("Connections in CLOSE_WAIT: closed by the other side, but not by the service");
 	u64 unaccepted METRIC("current_connections-unaccepted") UNIT("connections")
 		HELP("Unaccepted connections: that wait for accept") DEFAULT(off);
-	u64 queue METRIC("percent-accept_queue over=queue_max scale=100/1") UNIT("percent")
+	u64 queue METRIC("percent-accept_queue of=queue_max scale=100/1") UNIT("percent")
 		HELP("Accept queue: how full it is, of the fullest listening socket");
 	u64 queue_max;
 	struct hist connect METRIC("latency-connect " NS) UNIT("seconds")
@@ -74,9 +74,9 @@ struct tcp_row {
 		HELP("Connection lifetime: established, until both sides have closed it")
 			DEFAULT(off);
 	struct hist received METRIC("bytes-connection_received") UNIT("bytes")
-		HELP("Octets received per connection: when it ends") DEFAULT(off);
+		HELP("Bytes received per connection: when it ends") DEFAULT(off);
 	struct hist sent METRIC("bytes-connection_sent") UNIT("bytes")
-		HELP("Octets sent per connection: when it ends, retransmits left out") DEFAULT(off);
+		HELP("Bytes sent per connection: when it ends, retransmits left out") DEFAULT(off);
 	struct found found;
 };
 
@@ -121,7 +121,7 @@ static __always_inline struct tcp_row *tcp_row_at(u32 index)
 
 static __always_inline struct tcp_row *tcp_row_of(const struct connection *c)
 {
-	return tcp_row_at(slot_index(slot_take(c->row)));
+	return tcp_row_at(slot_index(slot_claim(c->row)));
 }
 
 static __always_inline struct connection *connection_of(struct sock *sk)

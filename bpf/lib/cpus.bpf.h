@@ -70,7 +70,7 @@ static void cpus_sum(const struct cpu_set *set)
 }
 
 /* Call at the start of a walk. */
-static void cpus_look(void)
+static void cpus_measure(void)
 {
 	u64 now = bpf_ktime_get_ns();
 

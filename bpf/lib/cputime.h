@@ -21,7 +21,7 @@ static inline __u64 cputime_until(__u64 sum, __u64 start, __u64 now, __u64 tick_
 /* n * part / whole, too small by at most n/2^40 + 3: the ratio is computed as two digits of 20
  * bits. Requires 0 < whole and part <= whole < 2^63; for ticks (multiples of 2^8 ns) above 26 days
  * up to a millisecond of either is ignored. */
-static inline __u64 cputime_share(__u64 n, __u64 part, __u64 whole)
+static inline __u64 cputime_fraction(__u64 n, __u64 part, __u64 whole)
 {
 	__u64 high, low;
 
@@ -42,7 +42,7 @@ static inline __u64 cputime_share(__u64 n, __u64 part, __u64 whole)
 /* Likewise for any part and whole: at most n, and 0 if whole is 0. */
 static inline __u64 cputime_part(__u64 n, __u64 part, __u64 whole)
 {
-	return whole ? cputime_share(n, part < whole ? part : whole, whole) : 0;
+	return whole ? cputime_fraction(n, part < whole ? part : whole, whole) : 0;
 }
 
 /* exec: total CPU time in ns; stime, ticks: ns of ticks in the kernel and of all ticks. *user and
@@ -55,7 +55,7 @@ static inline void cputime_divide(__u64 exec, __u64 stime, __u64 ticks, __u64 *u
 	if (exec <= *user + *system)
 		return;
 	if (ticks)
-		now = cputime_share(exec, stime, ticks);
+		now = cputime_fraction(exec, stime, ticks);
 	if (now < *system)
 		now = *system;
 	if (now > exec - *user)

@@ -9,15 +9,15 @@
 #include <linux/types.h>
 
 #define FUNCTIONS_MAX 256
-#define FUNCTION_SERVICES_MAX 512 /* Service blocks */
-#define FUNCTION_COPIES 16        /* copies of the programs for fentry and fexit */
-#define FUNCTION_PLACES_MAX 1024  /* locations whose argument is not where the function's is */
+#define FUNCTION_SERVICES_MAX 512   /* Service blocks */
+#define FUNCTION_COPIES 16          /* copies of the programs for fentry and fexit */
+#define ARGUMENT_LOCATIONS_MAX 1024 /* locations whose argument is not where the function's is */
 #define FUNCTION_RUNS_MAX (2 * FUNCTIONS_MAX)
 
 /* A cookie: bits 0 to 31 are the number of the function, bits 32 to 47 the index of its argument's
  * location (0: that of the function), then flags. */
-#define FUNCTION_PLACE_SHIFT 32
-#define FUNCTION_PLACE_MASK 0xffff
+#define ARGUMENT_LOCATION_SHIFT 32
+#define ARGUMENT_LOCATION_MASK 0xffff
 #define FUNCTION_CALLS_ONLY (1ULL << 63) /* the return is not probed */
 #define FUNCTION_OF_GO (1ULL << 62)      /* its stack moves, and it migrates between threads */
 
@@ -67,12 +67,12 @@ struct function_argument {
 	__u32 pad;
 };
 
-#define FUNCTION_ROWS 2048       /* for all functions and services, without values of arguments */
-#define FUNCTION_LATENCIES 256   /* likewise */
-#define FUNCTION_LATENCY_SHARE 4 /* one in so many values gets a histogram */
+#define FUNCTION_ROWS 2048         /* for all functions and services, without values of arguments */
+#define FUNCTION_LATENCIES 256     /* likewise */
+#define FUNCTION_LATENCY_DIVISOR 4 /* one in so many values gets a histogram */
 
 /* A Function block: an entry of the map `functions`. */
-struct function {
+struct function_block {
 	__u64 services[FUNCTION_SERVICES_MAX / 64]; /* bit set, by Service block */
 	__s64 error_value; /* compared with return values, of type error_type */
 	__u64 since_ns; /* its latest attachment, 0: that of the probe; calls begun earlier have no latency */

@@ -31,8 +31,8 @@
 #define OPTION(name) __attribute__((btf_decl_tag("option:" name)))
 /* PERCPU_HASH(lines, struct key, struct row, 1024) SUBJECT("key") BY_CPU("cpus"); */
 #define BY_CPU(option) __attribute__((btf_decl_tag("by_cpu:" option)))
-/* SEC("iter/bpf_map_elem") OVER(ports) int walk(struct bpf_iter__bpf_map_elem *ctx) */
-#define OVER(map) __attribute__((btf_decl_tag("over:" #map)))
+/* SEC("iter/bpf_map_elem") ITER_MAP(ports) int walk(struct bpf_iter__bpf_map_elem *ctx) */
+#define ITER_MAP(map) __attribute__((btf_decl_tag("iter_map:" #map)))
 /* const volatile u64 slow_ns RANGE(1, 60000000000) = 10000000; */
 #define RANGE(low, high) __attribute__((btf_decl_tag("range:" #low ".." #high)))
 /* FILE_TABLE(loads, u32, struct load, 1) SUBJECT("probe") FILE("/proc/loadavg lines"); */
@@ -45,8 +45,8 @@
 #define DEFAULT(state) __attribute__((btf_decl_tag("default:" #state)))
 /* ARRAY(walks, struct walk_state, 1) SHARED(1); */
 #define SHARED(layout) __attribute__((btf_decl_tag("shared:" #layout)))
-/* SEC("fexit/filemap_read") TIER(2) int BPF_PROG(read) */
-#define TIER(number) __attribute__((btf_decl_tag("tier:" #number)))
+/* SEC("fexit/filemap_read") HOOK_SET(2) int BPF_PROG(read) */
+#define HOOK_SET(number) __attribute__((btf_decl_tag("hook_set:" #number)))
 
 /* For the mean and variance of samples. The sum of squares is split into limbs of 32 bits, each in
  * a counter of its own: several CPUs may add at once without carry, and values below 2^48 do not

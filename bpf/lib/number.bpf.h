@@ -31,7 +31,7 @@ static __always_inline u32 *thread_number(struct task_struct *task)
 }
 
 /* The number of a thread, assigned if it has none; 0: none is free, or no memory. */
-static inline __noinline u32 thread_number_take(struct task_struct *task)
+static inline __noinline u32 thread_number_claim(struct task_struct *task)
 {
 	u32 *number = task_storage_make(&thread_numbers, task), new;
 

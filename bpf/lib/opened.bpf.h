@@ -273,7 +273,7 @@ static __noinline void opened_put_frame(struct opened_record *record, u32 at, u6
 	if (at >= OPENED_FRAMES)
 		return;
 	record->frame[at].status = STACK_ADDRESS;
-	record->frame[at].place = address;
+	record->frame[at].location = address;
 }
 
 static __noinline bool opened_send(const struct opening *o, const struct opening_key *key)

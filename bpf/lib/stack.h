@@ -23,7 +23,7 @@ enum stack_status {
 struct stack_frame {
 	__s32 status;
 	__u8 build_id[STACK_BUILD_ID_SIZE]; /* padded with zeros if it is shorter */
-	__u64 place;
+	__u64 location;
 };
 
 /* A record: this, kernel_count addresses of the kernel (__u64), and user_count struct stack_frame,

@@ -59,7 +59,7 @@ static u64 wait_until_walk(struct task_struct *task)
 }
 
 /* Everything but CPU time. */
-static void read_counters(struct task_struct *task, struct counters *c, bool walking)
+static void task_counters_read(struct task_struct *task, struct counters *c, bool walking)
 {
 	c->wait = walking ? wait_until_walk(task) : task->sched_info.run_delay;
 	c->voluntary = task->nvcsw;

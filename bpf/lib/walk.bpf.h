@@ -51,7 +51,7 @@ static __always_inline void walk_all(void)
 }
 
 /* false: the walk visits every task every time. */
-static __always_inline bool walk_passes_over(void)
+static __always_inline bool walk_skips_asleep(void)
 {
 	return kernel_has_loop();
 }

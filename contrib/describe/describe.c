@@ -10,8 +10,8 @@
 #include "plugin/config/config.h"
 #include "plugin/event/event.h"
 #include "plugin/object/annotation.h"
+#include "plugin/object/hook_set_parts.h"
 #include "plugin/object/object.h"
-#include "plugin/object/variant.h"
 #include "plugin/schema/label_tags.h"
 #include "plugin/schema/schema.h"
 #include "plugin/schema/schema_tags.h"
@@ -211,7 +211,7 @@ static int describe_table(const struct object *object, struct bpf_map *map,
 		.error = error,
 	};
 	const char *option = annotation_of_map(object->bpf, map, "option:", 0);
-	const char *by_cpu = annotation_of_map(object->bpf, map, VARIANT_BY_CPU_TAG, 0);
+	const char *by_cpu = annotation_of_map(object->bpf, map, OBJECT_BY_CPU_TAG, 0);
 	bool first = true;
 	int status = 0;
 
@@ -319,7 +319,7 @@ static int describe_object(const struct object *object, struct error *error)
 		return status;
 	fputs("{", stdout);
 	put_member("probe", bpf_object__name(object->bpf));
-	printf(", \"off\": %s, ", variant_is_off(object) ? "true" : "false");
+	printf(", \"off\": %s, ", object_is_off_by_default(object) ? "true" : "false");
 	put_help(&help);
 	status = describe_maps(object, "tables", describe_map, error);
 	status = status ?: describe_maps(object, "events", describe_event, error);

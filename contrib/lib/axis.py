@@ -41,7 +41,7 @@ class Linear:
         self.high = top or max(high * 1.05, self.low + step)
         self.labels = [self.low + step * n for n in range(math.floor((self.high - self.low) / step * 1.000001) + 1)]
 
-    def place(self, value):
+    def position(self, value):
         return min(1, max(0, (value - self.low) / (self.high - self.low)))
 
 
@@ -60,7 +60,7 @@ class Logarithmic:
         labels = [step * 10.0 ** power for power in powers for step in steps]
         return [label for label in labels if self.low <= math.log10(label) <= self.high]
 
-    def place(self, value):
+    def position(self, value):
         return min(1, max(0, (math.log10(value) - self.low) / (self.high - self.low))) if value > 0 else 0
 
 
@@ -79,15 +79,15 @@ class Time:
     def __init__(self, start, end):
         self.start, self.end = start, end
         self.moments = self._choose()
-        self.labels = [(self.place(moment), text) for moment, text in self.moments]
+        self.labels = [(self.position(moment), text) for moment, text in self.moments]
         self.columns = functools.cache(self._columns)
 
-    def place(self, moment):
+    def position(self, moment):
         return (moment - self.start) / (self.end - self.start)
 
     def _columns(self, grid, width):
         """The x coordinates of a grid's times."""
-        return [round(width * self.place(moment)) for moment in grid.times()]
+        return [round(width * self.position(moment)) for moment in grid.times()]
 
     def _choose(self):
         """(moment, text) of labels, at full hours or days of local time."""

@@ -63,7 +63,7 @@ class Chart:
     # --- drawing ---
 
     def _y(self, value):
-        return round(HEIGHT * (1 - self.axis.place(value)))
+        return round(HEIGHT * (1 - self.axis.position(value)))
 
     def _pieces(self, grid, values):
         """[[(x, y), ...], ...]: the pieces of a curve between gaps."""
@@ -98,7 +98,7 @@ class Chart:
 
     def _drawing(self):
         grid = "".join(f"M0 {self._y(value)}h{WIDTH}" for value in self.axis.labels)
-        grid += "".join(f"M{round(WIDTH * place)} 0v{HEIGHT}" for place, _ in self.time.labels)
+        grid += "".join(f"M{round(WIDTH * position)} 0v{HEIGHT}" for position, _ in self.time.labels)
         # The first curve of a stack is at the bottom. Lines are drawn over areas.
         areas = [self._area(curve) for curve in self.drawn if curve.draw in ("area", "stack")]
         lines = [self._line(curve) for curve in self.drawn if curve.draw in ("line", "dashes", "dotted")]
@@ -108,20 +108,20 @@ class Chart:
 
     def _labels(self):
         for value in self.axis.labels:
-            place = 100 * self.axis.place(value)
-            yield f'<span class="y" style="bottom:{place:.1f}%">{self.graph.unit.tick(value)}</span>'
-        for place, text in self.time.labels:
-            yield f'<span class="x" style="left:{100 * place:.1f}%">{text}</span>'
+            position = 100 * self.axis.position(value)
+            yield f'<span class="y" style="bottom:{position:.1f}%">{self.graph.unit.tick(value)}</span>'
+        for position, text in self.time.labels:
+            yield f'<span class="x" style="left:{100 * position:.1f}%">{text}</span>'
 
     def _legend(self):
         write = self.graph.unit.write
-        for place, curve in enumerate(self.curves):
+        for position, curve in enumerate(self.curves):
             label = escape(curve.label).replace("_", "_<wbr>")     # where a long label may be wrapped
             address = self.link(curve) if self.link and curve.color != GREY else ""
             label = f'<a href="{address}">{label}</a>' if address else label
             box = f'<i class="{curve.draw}" style="--color:{curve.color}"></i>' if curve in self.drawn else ""
             average = UNKNOWN if curve.percentile else write(curve.average())
-            yield (f'<tr data-of="{place}"><th>{box}{label}</th><td>{write(curve.last())}</td><td>{average}</td>'
+            yield (f'<tr data-of="{position}"><th>{box}{label}</th><td>{write(curve.last())}</td><td>{average}</td>'
                    f"<td>{self._share(curve) if self.graph.parts else write(curve.maximum())}</td></tr>")
 
     def _data(self):

@@ -6,7 +6,7 @@ import glob
 import os
 import re
 
-PLACES = ("/etc/collectd/collectd.conf", "/etc/collectd.conf", "/opt/collectd/etc/collectd.conf")
+DEFAULTS = ("/etc/collectd/collectd.conf", "/etc/collectd.conf", "/opt/collectd/etc/collectd.conf")
 DEEPEST = 8             # nested includes, collectd's own limit
 SIZE_MAX = 1 << 20      # bytes of a file
 TYPES = "/usr/share/collectd/types.db"
@@ -72,7 +72,7 @@ class Configuration:
             elif fnmatch.fnmatch(os.path.basename(path), only):
                 self.read(path, depth + 1)
 
-    def _take(self, option, value, depth):
+    def _apply(self, option, value, depth):
         if option == "interval" and re.fullmatch(r"[0-9]{1,6}(\.[0-9]{0,9})?", value) and float(value) > 0:
             self.interval = float(value)
         elif option == "typesdb":
@@ -91,9 +91,9 @@ class Configuration:
         if (option.lower(), values[:1]) == ("<plugin", ["ebpf"]):
             self.blocks.append(lines[1:-1])
         elif option.lower() == "<loadplugin":
-            self._take("<loadplugin", values[0] if values else "", 0)
+            self._apply("<loadplugin", values[0] if values else "", 0)
             for line in lines[1:-1] if values == ["ebpf"] else ():
-                self._take(*(word.lower() for word in [*words(line), "", ""][:2]), 0)
+                self._apply(*(word.lower() for word in [*words(line), "", ""][:2]), 0)
 
     def read(self, path, depth=0):
         """Raises Trouble if the file cannot be read."""
@@ -111,7 +111,7 @@ class Configuration:
             if level:
                 block.append(line)
             else:
-                self._take(option.lower(), value, depth)
+                self._apply(option.lower(), value, depth)
             level -= option.startswith("</")
             if block and level <= 0:
                 self._include_block(block, depth) if words(block[0])[0].lower() == "<include" else self._block(block)
@@ -127,7 +127,7 @@ def load(path):
     """The configuration in this file, or, with None, that of the machine's collectd if there is one. Raises Trouble if it
     cannot be read."""
     found = Configuration()
-    found.path = path or next((one for one in PLACES if os.path.exists(one)), "")
+    found.path = path or next((one for one in DEFAULTS if os.path.exists(one)), "")
     if found.path:
         found.read(found.path)
     return found

@@ -47,7 +47,7 @@ class Column:
         counted = [curve for curve in curves if curve.label not in self.without][:1 if self.first else None]
         return total(counted, label, draw, color) if counted else None
 
-    def over(self, curves):
+    def evaluate(self, curves):
         """The figure of a span, from its curves."""
         whole = self.total(curves)
         return getattr(whole, self.figure)() if whole else math.nan
@@ -64,7 +64,7 @@ class LargestPart(Column):
                  for series in self.series for label, value in matching(series, values) if label not in self.without]
         return next(iter(largest_first(found)), math.nan)
 
-    def over(self, curves):
+    def evaluate(self, curves):
         return next(iter(largest_first((curve, curve.average()) for curve in layers(curves)
                                         if curve.label not in self.without)), math.nan)
 

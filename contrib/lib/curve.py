@@ -50,8 +50,8 @@ class Curve:
         """The curve at the times of another grid."""
         if grid == self.grid:
             return self
-        places = [self.grid.index(moment) for moment in grid.times()]
-        values = [self.values[place] if 0 <= place < len(self.values) else math.nan for place in places]
+        indices = [self.grid.index(moment) for moment in grid.times()]
+        values = [self.values[position] if 0 <= position < len(self.values) else math.nan for position in indices]
         return dataclasses.replace(self, grid=grid, values=values)
 
 
@@ -69,10 +69,10 @@ def largest(curves, colors):
     if len(curves) <= len(colors):
         return curves
     least = sorted(curves, key=Curve.weight)[:len(curves) - len(colors)]
-    kept = [dataclasses.replace(curve, color=color) for curve, color
+    shown = [dataclasses.replace(curve, color=color) for curve, color
             in zip((curve for curve in curves if curve not in least), colors)]
-    rest = total(least, f"{len(least)} others", least[0].draw, GREY)
-    if rest.draw != "stack":
+    others = total(least, f"{len(least)} others", least[0].draw, GREY)
+    if others.draw != "stack":
         # Curves that are not stacked have no meaningful sum.
-        rest = dataclasses.replace(rest, draw="figures", values=[math.nan] * rest.grid.count, most=math.nan)
-    return kept + [rest]
+        others = dataclasses.replace(others, draw="figures", values=[math.nan] * others.grid.count, most=math.nan)
+    return shown + [others]

@@ -77,22 +77,22 @@ class Directory:
         """{service: name of its directory}"""
         return {of_directory(name): name for name in self.directories() if of_directory(name)}
 
-    def files(self, tell):
+    def files(self, report):
         """Its RRD files. Calls tell(path, reason) for each other entry."""
         found = []
         for name in sorted(os.listdir(self.handle)):
             path = os.path.join(self.path, name)
             if not name.endswith(END):
-                tell(path, "is not called *.rrd")
+                report(path, "is not called *.rrd")
                 continue
             try:
                 found.append(File(name, *rrd_file.last_update(name, self.handle)))
             except FileNotFoundError:
                 pass
             except ValueError as error:
-                tell(path, str(error))
+                report(path, str(error))
             except OSError as error:
-                tell(path, "is a symbolic link" if error.errno == errno.ELOOP else os.strerror(error.errno))
+                report(path, "is a symbolic link" if error.errno == errno.ELOOP else os.strerror(error.errno))
         return found
 
     def remove_file(self, name):

@@ -69,8 +69,8 @@ def _title(stack, root, view):
 
 def _bar(stack, root, depth, begin, view):
     x, width = (f"{100 * part / root.samples:.4f}%" for part in (begin, stack.samples))
-    place = f"{round(PARTS * begin / root.samples)} {round(PARTS * stack.samples / root.samples)} {depth}"
-    return (f'<svg class="bar" x="{x}" y="{depth * ROW}" width="{width}" height="{ROW}" tabindex="-1" data-at="{place}" '
+    position = f"{round(PARTS * begin / root.samples)} {round(PARTS * stack.samples / root.samples)} {depth}"
+    return (f'<svg class="bar" x="{x}" y="{depth * ROW}" width="{width}" height="{ROW}" tabindex="-1" data-at="{position}" '
             f'style="--color: {_color(stack, root)}"><title>{escape(_title(stack, root, view))}</title>'
             f'<rect width="100%" height="{ROW - 1}"/><text x="3" y="13">{escape(stack.name)}</text></svg>\n')
 
@@ -117,10 +117,10 @@ def of_view(view, hours, start, end, before):
 
 def of_span(views, start, end, before=None):
     """The section of a service's page, from the files of its views. before: the end of the time to compare with"""
-    figures = "".join(of_view(view, views[view], start, end, before) for view in sorted(views, key=place_of))
+    figures = "".join(of_view(view, views[view], start, end, before) for view in sorted(views, key=rank_of))
     return f"<h2>Stacks</h2>\n{figures}" if figures else ""
 
 
-def place_of(view):
+def rank_of(view):
     """The sort key of a view: views with a title come first."""
     return list(VIEWS).index(view) if view in VIEWS else len(VIEWS), view

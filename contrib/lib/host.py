@@ -29,17 +29,17 @@ def order(services, weights):
     graph."""
     cpu = next(graph for graph in OVERVIEW if graph.title.startswith("CPU"))
     used = {service.name: weights[service, cpu] for service in services}
-    return sorted(services, key=lambda s: (s.is_plugin, s.is_place, -used.get(s.parent, 0), s.parent, s.is_process,
+    return sorted(services, key=lambda s: (s.is_plugin, s.is_device, -used.get(s.parent, 0), s.parent, s.is_process,
                                            -used[s.name]))
 
 
 def pick_colors(services, weights):
     """Name -> colour, the same in all overviews: first for the largest service of each graph, then for the second ones.
     Slack does not count, as it is not a use of anything."""
-    named = [service for service in services if not (service.is_process or service.is_place)]
+    named = [service for service in services if not (service.is_process or service.is_device)]
     ranks = [sorted((s for s in named if weights[s, graph] > 0), key=lambda s: -weights[s, graph])
              for graph in OVERVIEW if not graph.top]
-    chosen = dict.fromkeys(ranked[place].name for place in range(len(named)) for ranked in ranks if place < len(ranked))
+    chosen = dict.fromkeys(ranked[index].name for index in range(len(named)) for ranked in ranks if index < len(ranked))
     chosen = list(chosen)[:len(PALETTE)]
     return dict(zip((s.name for s in named if s.name in chosen), PALETTE))
 
@@ -47,13 +47,13 @@ def pick_colors(services, weights):
 def overview(services, graph, span, colors):
     """(curves, services without a curve). A stack has the services with a colour and the sum of all others; another graph
     has its worst services, in the order of the services."""
-    services = [service for service in services if not service.is_place]
+    services = [service for service in services if not service.is_device]
     if not graph.is_stacked():
         return ranked([service for service in services if not service.is_process], graph, span, colors)
     own = [s.sum(graph, span, colors[s.name]) for s in services if s.name in colors]
-    rest = [s.sum(graph, span, GREY) for s in services if s.name not in colors and not s.is_process]
-    own, rest = ([curve for curve in curves if curve and curve.weight()] for curves in (own, rest))
-    return own + ([total(rest, "all others", "stack", GREY)] if rest else []), []
+    others = [s.sum(graph, span, GREY) for s in services if s.name not in colors and not s.is_process]
+    own, others = ([curve for curve in curves if curve and curve.weight()] for curves in (own, others))
+    return own + ([total(others, "all others", "stack", GREY)] if others else []), []
 
 
 def ranked(services, graph, span, colors):

@@ -27,7 +27,7 @@ class Rank:
 
 
 @dataclasses.dataclass(frozen=True)
-class Places(Rank):
+class Devices(Rank):
     """A Rank of devices. columns: all columns of the table."""
     heading: str = "device"
     instance: str = ""      # only the device of this name
@@ -42,12 +42,12 @@ class Probe:
     column: Column      # has values if the probe is on
     option: str = ""    # that the probe needs for it
 
-    def tier(self):
+    def hook_set(self):
         """The plugin's own figure: above 0 if the probe is on, whether or not there is anything to count."""
         return Column("tier", "tier", "", "tier", unit.NUMBER, of(f"count-tier_{self.name}"), figure="last")
 
     def is_on(self, subjects):
-        on = not self.option and any(subject.figure(self.tier()) > 0 for subject in subjects)
+        on = not self.option and any(subject.figure(self.hook_set()) > 0 for subject in subjects)
         return on or any(not math.isnan(subject.figure(self.column)) for subject in subjects)
 
     def hint(self):
@@ -63,7 +63,7 @@ class Layer:
     columns: tuple          # further columns of the table of services
     probes: tuple
     also: tuple = ()        # Ranks for additional texts
-    places: tuple = ()
+    devices: tuple = ()
     lines: tuple = ()       # (title, column): charts with a line for each service with a colour
     parts: tuple = ()       # (instance, label): subjects that are no services but have a part in the sum,
     labelled: tuple = ()    # in these columns, by series TYPE-INSTANCE-LABEL
@@ -119,7 +119,7 @@ RUN_QUEUE = Layer(
         RUN_QUEUE_TAIL, THROTTLED,
         Column("migrations", "migrations", "per s", "migr/s", unit.RATE, of("total_events-cpu_migrations"))),
     also=(Rank(THROTTLED, "{name} is held back by its CPU limit in {amount} % of the periods"),),
-    places=(Places(RUN_QUEUE_TAIL, "the 99th percentile of a wait is {amount}", title="Run-queue latency of the machine",
+    devices=(Devices(RUN_QUEUE_TAIL, "the 99th percentile of a wait is {amount}", title="Run-queue latency of the machine",
                    heading="machine", instance="sched", columns=(
                        RUN_QUEUE_TAIL,
                        Column("p95", "p95", "of a wait", "p95", unit.SECONDS, tail("latency-runqueue", 95), figure="median"),
@@ -150,7 +150,7 @@ DISK = Layer(
                 "nothing is read or written", "To and from disk by service")),
     columns=(OPERATIONS, READ_TIME, WRITE_TIME, BLOCKED),
     also=(Rank(BLOCKED, "{name} has most threads that wait for disks, {amount}", title="Threads blocked by disks"),),
-    places=(Places(BUSY, "{name} is busy for {amount} of the time[, reads take {read_p99} at the 99th percentile]"
+    devices=(Devices(BUSY, "{name} is busy for {amount} of the time[, reads take {read_p99} at the 99th percentile]"
                          "[, writes {write_p99}]", title="Time with requests, of devices", columns=(
         BUSY, DEVICE_READ, DEVICE_WRITE,
         Column("pending", "in flight", "requests", "pending", unit.NUMBER, of("pending_operations")),
@@ -194,7 +194,7 @@ NETWORK = Layer(
     also=(Rank(DROPS, "{name} drops {amount} connections a second that come", title="Listen drops by service"),
           Rank(FAILED_CONNECTS, "{name} has most connects that fail, {amount} a second"),
           Rank(HALF_CLOSED, "{name} leaves most connections half-closed, {amount}")),
-    places=(Places(RESENT_BY_ALL, "the machine retransmits {amount} segments a second",
+    devices=(Devices(RESENT_BY_ALL, "the machine retransmits {amount} segments a second",
                    "no segment is retransmitted", "TCP of the machine", heading="machine", instance="tcp", columns=(
                        RESENT_BY_ALL,
                        Column("timeouts", "timeouts", "per s", "timeo/s", unit.RATE, of("protocol_counter-TCPTimeouts")),
@@ -250,7 +250,7 @@ OF_DEVICES = frozenset(("disk_io_time", "pending_operations"))
 PROBES = frozenset(probe.name for layer in LAYERS for probe in layer.probes)
 
 
-def is_place(instance, files):
+def is_device(instance, files):
     """Whether this plugin instance, with series of these names, is something other than a service."""
     if instance == PLUGIN:
         return True
@@ -272,8 +272,8 @@ def all_columns():
         yield from layer.columns
         yield from (labelled(column, label) for column in layer.labelled for _, label in layer.parts)
         yield from (rank.column for rank in layer.also)
-        yield from (column for places in layer.places for column in (places.column, *places.columns))
-        yield from (column for probe in layer.probes for column in (probe.column, probe.tier()))
+        yield from (column for devices in layer.devices for column in (devices.column, *devices.columns))
+        yield from (column for probe in layer.probes for column in (probe.column, probe.hook_set()))
 
 
 SERIES = tuple(dict.fromkeys(series for column in all_columns() for series in column.series))

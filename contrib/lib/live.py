@@ -47,7 +47,7 @@ class Row:
         """parent: the service of a process, or the service itself; values: by file and data source"""
         self.host, self.name, self.parent, self.values = host, service, parent, values
         self.figures = [column.of(values) for column in COLUMNS]
-        self.is_place = layers.is_place(service, [file for file, _ in values])
+        self.is_device = layers.is_device(service, [file for file, _ in values])
 
     @property
     def title(self):
@@ -104,7 +104,7 @@ def rows(services):
 def of_services(many):
     """The rows of the table of services."""
     files = {series.file for column in COLUMNS for series in column.series}
-    return [row for row in many if not row.is_place and any(file in files for file, _ in row.values)]
+    return [row for row in many if not row.is_device and any(file in files for file, _ in row.values)]
 
 
 def upstreams(many):
@@ -117,7 +117,7 @@ def findings(many):
     for row in many:
         if row.name == row.parent:
             hosts.setdefault(row.host, []).append(row)
-    return {host: triage.look(hosts[host]) for host in sorted(hosts)}
+    return {host: triage.inspect(hosts[host]) for host in sorted(hosts)}
 
 
 def triage_lines(found, most, width):
@@ -131,7 +131,7 @@ def triage_lines(found, most, width):
 
 def summary(many):
     """A line about one or all machines: sums over the services."""
-    of_hosts = [row for row in many if row.name == row.parent and not row.is_place]
+    of_hosts = [row for row in many if row.name == row.parent and not row.is_device]
     hosts = sorted({row.host for row in many})
     said = [printable(hosts[0]) if len(hosts) == 1 else f"{len(hosts)} hosts"]
     for column, before, after in SUMMED:

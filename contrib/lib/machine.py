@@ -18,14 +18,14 @@ MOST = 10           # rows of a table
 UP = "../"          # from these pages
 
 
-class Over:
+class SpanSubject:
     """A subject with its values in a span of time."""
 
     def __init__(self, service, span, covered):
         """covered: the part of the span for which there are any values"""
         self.service, self.span, self.covered = service, span, covered
         self.host = service.host
-        self.name, self.title, self.is_place = service.name, service.title, service.is_place
+        self.name, self.title, self.is_device = service.name, service.title, service.is_device
         self.whole = self
         self.figure = functools.cache(self.figure)
 
@@ -33,7 +33,7 @@ class Over:
         return self.service.curves(column.series, self.span)
 
     def figure(self, column):
-        return column.over(self.curves(column))
+        return column.evaluate(self.curves(column))
 
     def amount(self, column):
         """Unknown values count as 0."""
@@ -51,12 +51,12 @@ def subjects(services, span):
     """The subjects without processes, which are included in their services."""
     present = [service for service in services if service.is_in(span) and not service.is_process]
     part = covered(present, span) if present else 0
-    return [Over(service, span, part) for service in present]
+    return [SpanSubject(service, span, part) for service in present]
 
 
 def findings(services, spans):
     """The findings by span; spans without values are left out."""
-    return {span: triage.look(found) for span in spans if (found := subjects(services, span))}
+    return {span: triage.inspect(found) for span in spans if (found := subjects(services, span))}
 
 
 # --- parts of the page --------------------------------------------------------------------------
@@ -104,8 +104,8 @@ def stacked(rank, services, span, colors):
                                           colors.get(service.name, GREY)))
               for service, amount in triage.by_amount(services, rank.column) if amount > 0]
     own = [curve for service, curve in curves if service.name in colors]
-    rest = [curve for service, curve in curves if service.name not in colors]
-    return chart(rank.title, rank.column.unit, own + ([total(rest, "all others", "stack", GREY)] if rest else []), span,
+    others = [curve for service, curve in curves if service.name not in colors]
+    return chart(rank.title, rank.column.unit, own + ([total(others, "all others", "stack", GREY)] if others else []), span,
                  services)
 
 
@@ -116,27 +116,27 @@ def lined(title, column, subjects_shown, span, colors):
     return chart(title, column.unit, [curve for curve in curves if curve], span, subjects_shown)
 
 
-def of_machine(places, subject, span):
+def of_machine(devices, subject, span):
     """A chart of all columns that have the unit of the first."""
-    columns = [column for column in places.columns if column.unit == places.column.unit]
+    columns = [column for column in devices.columns if column.unit == devices.column.unit]
     curves = [column.total(subject.curves(column), column.heading, "line", color)
               for column, color in zip(columns, PALETTE)]
-    return chart(places.title, places.column.unit, [curve for curve in curves if curve], span)
+    return chart(devices.title, devices.column.unit, [curve for curve in curves if curve], span)
 
 
-def of_places(table_of, span):
-    places, shown = table_of.rank, [subject for subject, _ in table_of.rows]
-    if places.instance:
-        return [of_machine(places, shown[0], span)]
+def of_devices(table_of, span):
+    devices, shown = table_of.rank, [subject for subject, _ in table_of.rows]
+    if devices.instance:
+        return [of_machine(devices, shown[0], span)]
     colors = dict(zip((subject.name for subject in shown), PALETTE))
-    return [lined(title, column, shown, span, colors) for title, column in ((places.title, places.column), *places.lines)]
+    return [lined(title, column, shown, span, colors) for title, column in ((devices.title, devices.column), *devices.lines)]
 
 
 def pictures(finding, span, colors):
     ranks = [rank for rank in (finding.rank, *finding.layer.also) if rank and rank.title]
     charts = [stacked(rank, finding.services, span, colors) for rank in ranks]
     charts += [lined(title, column, finding.services, span, colors) for title, column in finding.layer.lines]
-    charts += [one for of in finding.tables if of.rank is not finding.rank for one in of_places(of, span)]
+    charts += [one for of in finding.tables if of.rank is not finding.rank for one in of_devices(of, span)]
     return page.grid([one for one in charts if one.curves])
 
 
@@ -149,7 +149,7 @@ def section(finding, span, colors):
 def pick_colors(found):
     """Name -> colour: first for the largest of each table in any span, then for the second ones."""
     tables = [of.rows for many in found.values() for finding in many for of in finding.tables[:1] if finding.rank]
-    names = dict.fromkeys(rows[place][0].name for place in range(len(PALETTE)) for rows in tables if place < len(rows))
+    names = dict.fromkeys(rows[index][0].name for index in range(len(PALETTE)) for rows in tables if index < len(rows))
     return dict(zip(names, PALETTE))
 
 

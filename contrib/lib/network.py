@@ -33,7 +33,7 @@ TOGETHER = 1        # seconds within which all packets of a reading arrive
 NAME = 127          # bytes, collectd's own limit of a name
 INTERVALS = 1e-3, 86400
 SERVICES = 20000    # of all hosts
-KEPT = 1000000      # values of all services
+STORED = 1000000      # values of all services
 AT_ONCE = 0.2       # seconds of receiving at a time, at most
 
 
@@ -113,20 +113,20 @@ class Cache:
 
     def __init__(self):
         self.counts = {}    # (host, service, file, data source) -> (time, count)
-        self.kept = {}      # (host, service) -> {(file, data source): (until, value)}
+        self.stored = {}      # (host, service) -> {(file, data source): (until, value)}
         self.first_rate = math.inf  # the time of the first rate
         self.single = set()         # counters with one value so far
         self.interval = 0
         self.size = 0               # number of stored values
         self.full = False           # values were left out for lack of room
 
-    def take(self, reading, now):
+    def store(self, reading, now):
         if reading.plugin != "ebpf" or not reading.plugin_instance or not live.is_wanted(reading.file):
             return
         owner = reading.host, reading.plugin_instance
-        kept, sources = self.kept.get(owner), SOURCES.get(reading.type, ("value",))
-        if (kept is None and len(self.kept) >= SERVICES) or (
-                self.size >= KEPT and (reading.file, sources[0]) not in (kept or ())):
+        stored, sources = self.stored.get(owner), SOURCES.get(reading.type, ("value",))
+        if (stored is None and len(self.stored) >= SERVICES) or (
+                self.size >= STORED and (reading.file, sources[0]) not in (stored or ())):
             self.full = True
             return
         interval = min(max(reading.interval or 10, INTERVALS[0]), INTERVALS[1])
@@ -137,9 +137,9 @@ class Cache:
             if kind != GAUGE:
                 value = self._rate((*owner, reading.file, source), reading.time, number)
                 self.first_rate = now if math.isinf(self.first_rate) and not math.isnan(value) else self.first_rate
-            kept = self.kept.setdefault(owner, {})
-            self.size += (reading.file, source) not in kept
-            kept[reading.file, source] = until, value
+            stored = self.stored.setdefault(owner, {})
+            self.size += (reading.file, source) not in stored
+            stored[reading.file, source] = until, value
 
     def _rate(self, key, moment, count):
         before, self.counts[key] = self.counts.get(key), (moment, count)
@@ -150,13 +150,13 @@ class Cache:
         return rate(before, (moment, count)) if before else math.nan
 
     def services(self, now):
-        self.kept = {owner: fresh for owner, values in self.kept.items()
-                     if (fresh := {key: kept for key, kept in values.items() if kept[0] > now})}
-        self.size = sum(map(len, self.kept.values()))
+        self.stored = {owner: fresh for owner, values in self.stored.items()
+                     if (fresh := {key: stored for key, stored in values.items() if stored[0] > now})}
+        self.size = sum(map(len, self.stored.values()))
         self.counts = {key: count for key, count in self.counts.items()
-                       if key[2:] in self.kept.get(key[:2], ())}
+                       if key[2:] in self.stored.get(key[:2], ())}
         self.single &= self.counts.keys()
-        return {owner: {key: value for key, (_, value) in values.items()} for owner, values in self.kept.items()}
+        return {owner: {key: value for key, (_, value) in values.items()} for owner, values in self.stored.items()}
 
 
 def resolve(text):
@@ -224,14 +224,14 @@ class Network:
                 packet = self.socket.recv(65536)
             except BlockingIOError:
                 return
-            self.take(packet)
+            self.store(packet)
 
-    def take(self, packet):
+    def store(self, packet):
         """Stores a packet entirely or, if it is malformed, not at all."""
         self.packets += 1
         try:
             for reading in list(readings(packet)):
-                self.cache.take(reading, time.monotonic())
+                self.cache.store(reading, time.monotonic())
         except Closed:
             self.closed += 1
         except Malformed:

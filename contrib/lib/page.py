@@ -72,11 +72,11 @@ def heading_of(column, is_order):
 
 def table(heading, of, rows, order):
     """rows: (name as HTML, figures), sorted by the column `order`; columns without values are left out"""
-    places = filled([figures for _, figures in rows], of)
-    if not places:
+    indices = filled([figures for _, figures in rows], of)
+    if not indices:
         return ""
-    heads = "".join(heading_of(of[place], of[place].name == order) for place in places)
-    body = "".join(f"<tr><th>{named}</th>" + "".join(cell(of[place], figures[place]) for place in places) + "</tr>\n"
+    heads = "".join(heading_of(of[position], of[position].name == order) for position in indices)
+    body = "".join(f"<tr><th>{named}</th>" + "".join(cell(of[position], figures[position]) for position in indices) + "</tr>\n"
                    for named, figures in rows)
     return ('<div class="wide"><table class="services"><thead><tr>'
             f"<th><button>{heading}</button></th>{heads}</tr></thead>\n<tbody>{body}</tbody></table></div>\n")
@@ -94,14 +94,14 @@ def cell(column, figure):
 
 def services_table(services, span):
     return table("service", COLUMNS, [(link_to(service) + ended(service, span), service.figures(span))
-                                      for service in services if not service.is_place], "cpu")
+                                      for service in services if not service.is_device], "cpu")
 
 
 def ended(service, span):
     """A note for a service that has ended, else ""."""
     last = service.read_spans[span][0].step if span in service.read_spans else 0
-    gone = span.end - service.updated > max(300, 5 * last)
-    return f'<small>ended {stamp(service.updated)}</small>' if gone else ""
+    is_ended = span.end - service.updated > max(300, 5 * last)
+    return f'<small>ended {stamp(service.updated)}</small>' if is_ended else ""
 
 
 def sheet(service, span):
@@ -124,10 +124,10 @@ def leading(charts):
 def request_times(services, span):
     """The charts of request time of the services with most requests."""
     requests = OVERVIEW[0]
-    asked = sorted((service for service in services if not service.is_process and service.picture(REQUEST_TIME, span)),
+    with_requests = sorted((service for service in services if not service.is_process and service.picture(REQUEST_TIME, span)),
                    key=lambda service: -service.weight(requests, [span]))
     charts = [Chart(REQUEST_TIME, service.picture(REQUEST_TIME, span), span,
-                    caption=link_to(service)) for service in asked[:PICTURED]]
+                    caption=link_to(service)) for service in with_requests[:PICTURED]]
     unit = f"<small>{escape(REQUEST_TIME.unit.name)}</small>"
     return f"<h3>{escape(REQUEST_TIME.title)} {unit}</h3>\n{grid(charts)}" if charts else ""
 
@@ -140,10 +140,10 @@ def host_part(name, services, span, colors, summary):
     addresses = {service.title: link(service) for service in present}
     charts = []
     for graph in OVERVIEW:
-        curves, rest = overview(present, graph, span, colors)
+        curves, dropped = overview(present, graph, span, colors)
         if curves:
-            charts.append(Chart(graph, curves, span, lambda curve: addresses.get(curve.label, ""), below=others_of(rest)))
-    others = ", ".join(link_to(service) for service in present if service.is_place and not service.is_plugin)
+            charts.append(Chart(graph, curves, span, lambda curve: addresses.get(curve.label, ""), below=others_of(dropped)))
+    others = ", ".join(link_to(service) for service in present if service.is_device and not service.is_plugin)
     others = f'<p class="others">Devices and probes: {others}</p>\n' if others else ""
     own = "".join(f'<p><a href="{link(service)}">What the plugin costs on {escape(name)}</a></p>\n'
                   for service in present if service.is_plugin)
@@ -176,9 +176,9 @@ def _read(name):
 
 def tabs(spans, parts):
     """A tab for each span, made of radio buttons, which need no JavaScript. The first with content is open."""
-    first = next(place for place, part in enumerate(parts) if part)
-    radios = "".join(f'<input type="radio" name="span" id="{span.name}"{" checked" if place == first else ""}>'
-                     for place, span in enumerate(spans))
+    first = next(position for position, part in enumerate(parts) if part)
+    radios = "".join(f'<input type="radio" name="span" id="{span.name}"{" checked" if position == first else ""}>'
+                     for position, span in enumerate(spans))
     labels = "".join(f'<label for="{span.name}">{span.title}</label>' for span in spans)
     names = [span.name for span in spans]
     shown = "".join(f"#{name}:checked ~ main .{name} {{ display: block; }}\n"

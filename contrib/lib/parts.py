@@ -75,22 +75,22 @@ def layers(curves):
 def divided(layers, name, shares, colors):
     """Divides the layer of this name in proportion to the shares. The largest, as many as there are colours, become layers.
     What remains of the layer are the other shares, and times without shares."""
-    place = next((place for place, layer in enumerate(layers) if layer.label == name), None)
-    if place is None or not shares:
+    index = next((index for index, layer in enumerate(layers) if layer.label == name), None)
+    if index is None or not shares:
         return layers
-    whole = layers[place]
+    whole = layers[index]
     columns = {share.label: [0 if math.isnan(value) else value for value in share.on(whole.grid).values]
                for share in sorted(shares, key=lambda share: -share.weight())}
     sums = [sum(values) for values in zip(*columns.values())]
     left, found = list(whole.values), []
     for (label, values), color in zip(columns.items(), colors):
         values = [part * value / total if total > 0 else math.nan for part, value, total in zip(whole.values, values, sums)]
-        left = [rest if math.isnan(value) else rest - value for rest, value in zip(left, values)]
+        left = [remaining if math.isnan(value) else remaining - value for remaining, value in zip(left, values)]
         found.append(_layer(whole, f"{name} {label}", color, values))
     # Rounding leaves a tiny remainder where there is none.
-    left = [0 * rest if rest < 1e-9 * part else rest for rest, part in zip(left, whole.values)]
+    left = [0 * remaining if remaining < 1e-9 * part else remaining for remaining, part in zip(left, whole.values)]
     found.append(_layer(whole, name, whole.color, left))
-    return layers[:place] + [layer for layer in found if any(known(layer.values))] + layers[place + 1:]
+    return layers[:index] + [layer for layer in found if any(known(layer.values))] + layers[index + 1:]
 
 
 def _layer(whole, label, color, values):

@@ -31,12 +31,12 @@ def _colors(curves):
             for curve in curves]
 
 
-def _drawn(draw, place, color, label, is_first):
+def _drawn(draw, at, color, label, is_first):
     if draw in ("stack", "cap"):
-        return f"AREA:c{place}{color}:{label}" + ("" if is_first else ":STACK")
+        return f"AREA:c{at}{color}:{label}" + ("" if is_first else ":STACK")
     if draw == "area":
-        return f"AREA:c{place}{color}:{label}"
-    return f"LINE1.5:c{place}{color}:{label}" + DASHES.get(draw, "")
+        return f"AREA:c{at}{color}:{label}"
+    return f"LINE1.5:c{at}{color}:{label}" + DASHES.get(draw, "")
 
 
 def drawn(service, graph, span):
@@ -49,11 +49,11 @@ def drawn(service, graph, span):
 def elements(service, found):
     """The arguments for rrdtool graph."""
     said, width = [], max(len(curve.label) for _, _, curve in found)
-    for place, ((series, file, curve), color) in enumerate(zip(found, _colors([curve for _, _, curve in found]))):
-        said.append(rrd.define(f"d{place}", service.path(file), series.source))
-        said.append(f"CDEF:c{place}=d{place},{series.scale:g},*")
-        said.append(_drawn(series.draw, place, color, _text(curve.label.ljust(width)), place == 0))
-        said += [f"GPRINT:c{place}:LAST:last {FORMAT}", f"GPRINT:c{place}:MAX:maximum {FORMAT}\\l"]
+    for at, ((series, file, curve), color) in enumerate(zip(found, _colors([curve for _, _, curve in found]))):
+        said.append(rrd.define(f"d{at}", service.path(file), series.source))
+        said.append(f"CDEF:c{at}=d{at},{series.scale:g},*")
+        said.append(_drawn(series.draw, at, color, _text(curve.label.ljust(width)), at == 0))
+        said += [f"GPRINT:c{at}:LAST:last {FORMAT}", f"GPRINT:c{at}:MAX:maximum {FORMAT}\\l"]
     return said
 
 

@@ -73,17 +73,17 @@ def running():
     for pid in filter(str.isdecimal, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-                command, _, rest = file.read(4096).partition("(")[2].rpartition(")")
+                command, _, fields = file.read(4096).partition("(")[2].rpartition(")")
         except OSError:
             continue
         if command == "collectd":
-            found[int(pid)] = int(rest.split()[1])
+            found[int(pid)] = int(fields.split()[1])
     return min((pid for pid, parent in found.items() if parent not in found), default=None)
 
 
 class Privileges:
-    def __init__(self, mask, whose):
-        self.mask, self.whose = mask, whose
+    def __init__(self, mask, owner):
+        self.mask, self.owner = mask, owner
 
     def lacking(self):
         """What setpriv has to drop for a command of root's to have only these."""
@@ -95,7 +95,7 @@ class Privileges:
 
     def findings(self):
         enough = self.has("SYS_ADMIN") or self.has("BPF") and self.has("PERFMON")
-        yield judge(enough, "CAP_BPF, CAP_PERFMON", f"{self.whose}: has them", f"{self.whose}: lacks them",
+        yield judge(enough, "CAP_BPF, CAP_PERFMON", f"{self.owner}: has them", f"{self.owner}: lacks them",
                     f"run collectd as root, or install {sample('systemd/ebpf.conf')}, which says how", missing)
         for name, what in OPTIONAL.items():
             if self.has(name):
@@ -107,7 +107,7 @@ class Privileges:
 def find(chosen):
     """The privileges of collectd. chosen: a mask to use instead, or None"""
     pid = running()
-    for mask, whose in ((chosen, "those chosen"), (pid and of_process(pid), f"collectd (process {pid})"), (of_unit(), UNIT)):
+    for mask, owner in ((chosen, "those chosen"), (pid and of_process(pid), f"collectd (process {pid})"), (of_unit(), UNIT)):
         if mask is not None:
-            return Privileges(mask, whose)
+            return Privileges(mask, owner)
     return Privileges(of_process("self") or 0, "you")

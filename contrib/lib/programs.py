@@ -80,7 +80,7 @@ class Elf:
         table = self.read(self.shoff, size * self.shnum)
         if len(table) < size * self.shnum:
             return {}
-        rows = [struct.unpack_from("<IIQQQQ", table, size * place) for place in range(self.shnum)]
+        rows = [struct.unpack_from("<IIQQQQ", table, size * index) for index in range(self.shnum)]
         names = self.read(rows[self.names][4], min(rows[self.names][5], 1 << 20))
         return {names[row[0]:].partition(b"\0")[0]: row[1] for row in rows}
 
@@ -96,7 +96,7 @@ class Elf:
             return []
         count = min(struct.unpack_from("<I", table, 8)[0], (len(table) - 12) // 8)
         step = max(1, count // SAMPLE)
-        return [address + struct.unpack_from("<i", table, 12 + 8 * place)[0] for place in range(0, count, step)]
+        return [address + struct.unpack_from("<i", table, 12 + 8 * index)[0] for index in range(0, count, step)]
 
     def code(self, addresses, size):
         """The first bytes of each function."""
@@ -111,8 +111,8 @@ def has_frame(code, machine):
     """Whether a function starts with a frame: push %rbp; mov %rsp,%rbp, or stp x29, x30; mov x29, sp. Other instructions may
     be between the two."""
     if machine == "x86-64":
-        return any(b"\x55" in code[:place] for place in (code.find(move) for move in (b"\x48\x89\xe5", b"\x48\x8b\xec"))
-                   if place > 0)
+        return any(b"\x55" in code[:index] for index in (code.find(move) for move in (b"\x48\x89\xe5", b"\x48\x8b\xec"))
+                   if index > 0)
     words = struct.unpack(f"<{len(code) // 4}I", code[:len(code) // 4 * 4])
     stored = any(word & 0xFFC07FFF == 0xA9807BFD or word & 0xFFC07FFF == 0xA9007BFD for word in words)
     return stored and any(word & 0xFF8003FF == 0x910003FD for word in words)
@@ -168,11 +168,11 @@ def running():
     return sorted(found.values(), key=lambda program: (-program.ticks, program.path))
 
 
-def _tell(programs, output):
+def _report(programs, output):
     """In the helper process: writes a line for each program."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
-    for place, program in enumerate(programs):
+    for index, program in enumerate(programs):
         said = "unknown", "unknown"
         with contextlib.suppress(OSError, Strange, struct.error, MemoryError):
             handle = os.open(f"/proc/{program.pid}/exe", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -181,10 +181,10 @@ def _tell(programs, output):
                     said = examine(handle)
             finally:
                 os.close(handle)
-        os.write(output, (json.dumps([place, *said]) + "\n").encode())
+        os.write(output, (json.dumps([index, *said]) + "\n").encode())
 
 
-def _answers(descriptor):
+def _results(descriptor):
     """The helper's lines that arrive in time."""
     give_up, text = time.monotonic() + PATIENCE, b""
     while select.select([descriptor], [], [], max(0, give_up - time.monotonic()))[0]:
@@ -195,20 +195,20 @@ def _answers(descriptor):
     return [json.loads(line) for line in text.split(b"\n")[:-1]]
 
 
-def look(programs):
+def inspect(programs):
     """Fills in `frames` and `symbols` of the programs."""
     there, here = os.pipe()
     pid = os.fork()
     if not pid:
         try:
             os.close(there)
-            _tell(programs, here)
+            _report(programs, here)
         finally:
             os._exit(0)
     os.close(here)
     try:
-        for place, frames, symbols in _answers(there):
-            programs[place].frames, programs[place].symbols = frames, symbols
+        for index, frames, symbols in _results(there):
+            programs[index].frames, programs[index].symbols = frames, symbols
     finally:
         os.close(there)
         os.kill(pid, signal.SIGKILL)

@@ -44,7 +44,7 @@ def quote(argument):
     return '"' + re.sub(r"[\r\n]", " ", argument).replace('"', "\"'\"'\"") + '"'
 
 
-def answer(pipe, command):
+def reply(pipe, command):
     output = []
     for line in pipe.stdout:
         if line.startswith("OK "):
@@ -68,7 +68,7 @@ def request(*arguments):
         thread.pipe.stdin.write(" ".join(map(quote, arguments)) + "\n")
         thread.pipe.stdin.flush()
         try:
-            return answer(thread.pipe, arguments[0])
+            return reply(thread.pipe, arguments[0])
         except Refused as error:
             # A running collectd has the file locked while it writes a value.
             if "could not lock" not in str(error) or time.monotonic() > give_up:

@@ -34,10 +34,10 @@ def last_update(name, directory):
             raise ValueError("is an RRD file of another kind of machine")
         if not 0 < sources < MOST or not 0 < archives < MOST:
             raise ValueError("is a damaged RRD file")
-        told = os.pread(handle, UPDATE.size, HEAD.size + SOURCE * sources + ARCHIVE * archives)
-        if len(told) < UPDATE.size:
+        raw = os.pread(handle, UPDATE.size, HEAD.size + SOURCE * sources + ARCHIVE * archives)
+        if len(raw) < UPDATE.size:
             raise ValueError("is a damaged RRD file")
-        return UPDATE.unpack(told)[0], status.st_size
+        return UPDATE.unpack(raw)[0], status.st_size
     finally:
         os.close(handle)
 

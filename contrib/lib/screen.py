@@ -87,7 +87,7 @@ class Screen:
         except Trouble as trouble:
             rows, self.trouble = [], printable(str(trouble))
         for view in self.views.values():
-            view.take(rows)
+            view.update(rows)
 
     # --- keys
 
@@ -188,14 +188,14 @@ class Screen:
 
     def _lines(self, height, width):
         heading, lines = self.view.lines(width - 1)
-        place = 2
+        position = 2
         if heading:
-            self._put(place, heading.ljust(width - 1), curses.A_REVERSE)
-            place += 1
-        room = max(1, height - 1 - place)
+            self._put(position, heading.ljust(width - 1), curses.A_REVERSE)
+            position += 1
+        room = max(1, height - 1 - position)
         if self.view.chosen is not None:
             # Scrolls so that the chosen row is visible.
             self.first = max(min(self.first, self.view.chosen), self.view.chosen - room + 1)
         self.first = max(0, min(self.first, len(lines) - 1))
         for number, (kind, line) in enumerate(lines[self.first:self.first + room]):
-            self._put(place + number, line.ljust(width - 1) if kind == "chosen" else line, ATTRIBUTES[kind])
+            self._put(position + number, line.ljust(width - 1) if kind == "chosen" else line, ATTRIBUTES[kind])

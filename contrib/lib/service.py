@@ -56,15 +56,15 @@ def is_ramp(series):
 
 def ramp_of(files):
     """A colour for each file: tints of one colour, with more contrast for higher percentiles."""
-    places = {file: place / (len(files) - 1) if files[1:] else 0.5 for place, file in enumerate(files)}
-    return {file: f"color-mix(in srgb, {BLUE} {40 + 120 * place:.0f}%, var(--card))" if place < 0.5
-            else f"color-mix(in srgb, {BLUE} {150 - 100 * place:.0f}%, var(--text))" for file, place in places.items()}
+    positions = {file: index / (len(files) - 1) if files[1:] else 0.5 for index, file in enumerate(files)}
+    return {file: f"color-mix(in srgb, {BLUE} {40 + 120 * index:.0f}%, var(--card))" if index < 0.5
+            else f"color-mix(in srgb, {BLUE} {150 - 100 * index:.0f}%, var(--text))" for file, index in positions.items()}
 
 
-def told_apart(curves):
+def distinguished(curves):
     """Gives lines of the same colour different dashes where there are more lines than colours."""
-    return [dataclasses.replace(curve, draw=LINES[place // len(PALETTE) % len(LINES)]) if curve.draw == "line" else curve
-            for place, curve in enumerate(curves)]
+    return [dataclasses.replace(curve, draw=LINES[index // len(PALETTE) % len(LINES)]) if curve.draw == "line" else curve
+            for index, curve in enumerate(curves)]
 
 
 class Service:
@@ -83,10 +83,10 @@ class Service:
     def path(self, file):
         return os.path.join(self.directory, file + ".rrd")
 
-    def _ask(self, question, file, *arguments):
+    def _ask(self, function, file, *arguments):
         """Calls `question` for a file. If rrdtool refuses, returns None and ignores the file from then on."""
         try:
-            return question(*arguments)
+            return function(*arguments)
         except rrd.Refused as error:
             complain(f"{self.path(file)}: {error}; skipping it")
             self.files.remove(file)
@@ -174,9 +174,9 @@ class Service:
         grid, columns = self.read_spans.get(span, (None, {}))
         matches = [(series, *match) for series in many for match in self.match(series)]
         ramp = ramp_of([file for series, file, _ in matches if is_ramp(series)])
-        return [(series, file, self._curve(series, varying, ramp.get(file) or PALETTE[place % len(PALETTE)], grid,
+        return [(series, file, self._curve(series, varying, ramp.get(file) or PALETTE[index % len(PALETTE)], grid,
                                            *columns[file, series.source]))
-                for place, (series, file, varying) in enumerate(matches) if (file, series.source) in columns]
+                for index, (series, file, varying) in enumerate(matches) if (file, series.source) in columns]
 
     def picture(self, graph, span):
         """The curves of a graph of this service."""
@@ -184,7 +184,7 @@ class Service:
         if graph.is_keyed():
             curves = largest(curves, PALETTE)
         if self.is_plugin:
-            curves = told_apart(curves)
+            curves = distinguished(curves)
         if not graph.parts:
             return curves
         shares = next((some for series in graph.shares if (some := self.curves((series,), span))), [])
@@ -205,7 +205,7 @@ class Service:
 
     def figures(self, span):
         """The figures of the table of services; NaN where unknown."""
-        return [column.over(self.curves(column.series, span)) for column in COLUMNS]
+        return [column.evaluate(self.curves(column.series, span)) for column in COLUMNS]
 
     def has_picture(self, span):
         """Whether its page has anything but zeros in this time."""
@@ -220,9 +220,9 @@ class Service:
         return self.name != self.parent
 
     @functools.cached_property
-    def is_place(self):
+    def is_device(self):
         """Whether it is a device or the machine, not a service."""
-        return layers.is_place(self.name, self.files)
+        return layers.is_device(self.name, self.files)
 
     @property
     def is_plugin(self):

@@ -13,7 +13,7 @@ SECONDS = {"10min": 600, "hour": 3600, "6hours": 6 * 3600, "day": 86400, "week":
 NAMES = {"10min": ("minutes", "10 minutes"), "6hours": ("hours", "6 hours")}
 USUAL = ("hour", "day", "week")
 WHOLE = 0.9     # the part of a span with values from which on the span is not shortened
-LOOKS = 5       # requests for the first value at most, each with a finer step than the one before
+PASSES = 5       # requests for the first value at most, each with a finer step than the one before
 UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 Span = collections.namedtuple("Span", "name title start end")
@@ -43,15 +43,15 @@ def _first_of(samples, start, end):
     found = []
     for sample in samples:
         grid, (values,) = rrd.read([(sample.path, sample.source, "AVERAGE")], start, end)
-        place = next((place for place, value in enumerate(values) if not math.isnan(value)), None)
-        if place is not None:
-            found.append((grid.first + place * grid.step, grid.step, sample))
+        index = next((index for index, value in enumerate(values) if not math.isnan(value)), None)
+        if index is not None:
+            found.append((grid.first + index * grid.step, grid.step, sample))
     return min(found, key=lambda one: one[0], default=None)
 
 
 def _first_reading(found, start, end):
     """The time of the first value, as exactly as it is stored. found: (moment, step) of a request for all of this time"""
-    for _ in range(LOOKS):
+    for _ in range(PASSES):
         moment, step, sample = found
         start = max(start, moment - 2 * step)
         finer = _first_of([sample], start, end)

@@ -13,7 +13,7 @@ DOWN, UP = "▾▴"
 
 def filled(figures, of=COLUMNS):
     """The indices of the columns that have a value in at least one line."""
-    return [place for place in range(len(of)) if any(not math.isnan(line[place]) for line in figures)]
+    return [index for index in range(len(of)) if any(not math.isnan(line[index]) for line in figures)]
 
 
 def shorten(text, width):
@@ -23,7 +23,7 @@ def shorten(text, width):
 
 
 def cells(figures, columns, of):
-    return [printable(of[place].unit.short(figures[place])) for place in columns]
+    return [printable(of[index].unit.short(figures[index])) for index in columns]
 
 
 def room():
@@ -38,12 +38,12 @@ def lines(rows, columns=None, marked=None, mark=DOWN, width=None, of=COLUMNS, he
     if width:
         names = [shorten(name, max(NAME, width // 5)) for name in names]
     columns = columns or filled([figures for _, figures in rows], of)
-    text = [[heading, *(mark * (of[place] is marked) + of[place].brief for place in columns)],
+    text = [[heading, *(mark * (of[index] is marked) + of[index].brief for index in columns)],
             *([name, *cells(figures, columns, of)] for name, (_, figures) in zip(names, rows))]
     widths = [max(map(len, column)) for column in zip(*text)]
     shown = list(range(len(widths)))
-    others = [place for place in shown[1:] if of[columns[place - 1]] is not marked]
-    while width and others and sum(widths[place] for place in shown) + 2 * (len(shown) - 1) > width:
+    others = [index for index in shown[1:] if of[columns[index - 1]] is not marked]
+    while width and others and sum(widths[index] for index in shown) + 2 * (len(shown) - 1) > width:
         shown.remove(others.pop())
-    return ["  ".join([line[0].ljust(widths[0]), *(line[place].rjust(widths[place]) for place in shown[1:])]).rstrip()
+    return ["  ".join([line[0].ljust(widths[0]), *(line[index].rjust(widths[index]) for index in shown[1:])]).rstrip()
             for line in text]

@@ -60,7 +60,7 @@ TEXTS = {   # by series and data source
         "value": "Requests to an upstream: as a client, by its address.",
     },
     "errors-upstream-*": {
-        "value": "Errors of an upstream: requests without an answer, and connections that it did not take.",
+        "value": "Errors of an upstream: requests without a response, and connections that it did not accept.",
     },
     "gauge-requests_in_progress-upstream-*": {
         "value": "Requests at an upstream: first send to the last receive, average of the interval.",
@@ -112,7 +112,7 @@ TEXTS = {   # by series and data source
         "value": "Requests waiting: in the socket, before the first receive, average of the interval.",
     },
     "total_connections-unread": {
-        "value": "Connections not looked into: what is received cannot be read, or walked through, so that exchanges are turns.",
+        "value": "Connections not inspected: what is received cannot be read, or walked through, so that turns count as exchanges.",
     },
     "gauge-send_wait": {
         "value": "Wait in the send buffer: from the last send until all has gone out, average of all requests.",
@@ -173,7 +173,7 @@ TEXTS = {   # by series and data source
         "value": "Upstream: waiting for another service, part of a request's mean response time.",
     },
     "latency-in_client": {
-        "value": "Client: waiting for the rest of the request, or for room for the answer, part of a request's mean response time.",
+        "value": "Client: waiting for the rest of the request, or for room for the response, part of a request's mean response time.",
     },
     "latency-in_sleep": {
         "value": "Sleep: for a time, part of a request's mean response time.",
@@ -253,7 +253,7 @@ TEXTS = {   # by series and data source
         "value": "Discards: of blocks that are no longer in use.",
     },
     "total_bytes-discard": {
-        "value": "Discarded: octets no longer in use.",
+        "value": "Discarded: bytes no longer in use.",
     },
     "total_operations-flush": {
         "value": "Flushes: of the device's cache, as for fsync.",
@@ -262,7 +262,7 @@ TEXTS = {   # by series and data source
         "value": "Time in service: from issue to end.",
     },
     "latency-disk_queued-*": {
-        "value": "Time queued: from the begin of a request until it is issued to the device.",
+        "value": "Time queued: from the start of a request until it is issued to the device.",
     },
     "bytes-disk_request-*": {
         "value": "Size of a request: when it ends.",
@@ -290,10 +290,10 @@ TEXTS = {   # by series and data source
         "write": "Written by submitted requests: to block devices.",
     },
     "latency-disk_read": {
-        "value": "Time of a submitted read: from the begin of a request to its end.",
+        "value": "Time of a submitted read: from the start of a request to its end.",
     },
     "latency-disk_write": {
-        "value": "Time of a submitted write: from the begin of a request to its end.",
+        "value": "Time of a submitted write: from the start of a request to its end.",
     },
     "disk_ops-submitted-*": {
         "read": "Reads submitted: to block devices.",
@@ -304,10 +304,10 @@ TEXTS = {   # by series and data source
         "write": "Written by submitted requests: to block devices.",
     },
     "latency-disk_read-*": {
-        "value": "Time of a submitted read: from the begin of a request to its end.",
+        "value": "Time of a submitted read: from the start of a request to its end.",
     },
     "latency-disk_write-*": {
-        "value": "Time of a submitted write: from the begin of a request to its end.",
+        "value": "Time of a submitted write: from the start of a request to its end.",
     },
     "total_connections-connected": {
         "value": "Connections opened: by the service, to others.",
@@ -341,7 +341,7 @@ TEXTS = {   # by series and data source
         "value": "Retransmits: segments sent again.",
     },
     "percent-retransmitted": {
-        "value": "Retransmitted share: of all octets sent.",
+        "value": "Retransmitted share: of all bytes sent.",
     },
     "total_events-resets_received": {
         "value": "Resets received: on open connections.",
@@ -350,7 +350,7 @@ TEXTS = {   # by series and data source
         "value": "Resets sent: by the service's sockets.",
     },
     "total_events-connection_timeouts": {
-        "value": "Connections that timed out: the other side no longer answers.",
+        "value": "Connections that timed out: the other side no longer responds.",
     },
     "total_events-listen_drops": {
         "value": "Listen drops: new connections dropped, mostly because the accept queue is full.",
@@ -377,10 +377,10 @@ TEXTS = {   # by series and data source
         "seconds": "Connection lifetime: established, until both sides have closed it.",
     },
     "bytes-connection_received": {
-        "value": "Octets received per connection: when it ends.",
+        "value": "Bytes received per connection: when it ends.",
     },
     "bytes-connection_sent": {
-        "value": "Octets sent per connection: when it ends, retransmits left out.",
+        "value": "Bytes sent per connection: when it ends, retransmits left out.",
     },
     "protocol_counter-ActiveOpens": {
         "value": "Connects: of the machine, ActiveOpens.",
@@ -545,13 +545,13 @@ TEXTS = {   # by series and data source
         "value": "Mmap: calls, successful or not.",
     },
     "total_bytes-mmap": {
-        "value": "Mmap: octets of address space that were asked for.",
+        "value": "Mmap: bytes of address space that were asked for.",
     },
     "total_operations-munmap": {
         "value": "Munmap: calls, successful or not.",
     },
     "total_bytes-munmap": {
-        "value": "Munmap: octets of address space that were given back.",
+        "value": "Munmap: bytes of address space that were given back.",
     },
     "latency-reclaim": {
         "value": "Stall for reclaim: a thread frees pages before it gets its own.",
@@ -569,7 +569,7 @@ TEXTS = {   # by series and data source
         "value": "Compactions: pages of a zone moved to make room in a row.",
     },
     "total_time_in_ms-compaction": {
-        "value": "Time in compactions: from begin to end.",
+        "value": "Time in compactions: from start to end.",
     },
     "vmpage_action-alloc": {
         "value": "Pages allocated: for whatever the service does.",
@@ -581,7 +581,7 @@ TEXTS = {   # by series and data source
         "value": "Kmalloc: memory of any size for the kernel's own use.",
     },
     "total_bytes-kmalloc": {
-        "value": "Kmalloc: octets, rounded up as they are allocated.",
+        "value": "Kmalloc: bytes, rounded up as they are allocated.",
     },
     "total_operations-kfree": {
         "value": "Kfree: by the service, whoever has allocated it.",
@@ -590,7 +590,7 @@ TEXTS = {   # by series and data source
         "value": "Kmem_cache_alloc: objects from caches of one size.",
     },
     "total_bytes-kmem_cache_alloc": {
-        "value": "Kmem_cache_alloc: octets of these objects.",
+        "value": "Kmem_cache_alloc: bytes of these objects.",
     },
     "total_operations-kmem_cache_free": {
         "value": "Kmem_cache_free: by the service, whoever has allocated it.",
@@ -662,22 +662,22 @@ TEXTS = {   # by series and data source
         "value": "Software interrupts: of each kind.",
     },
     "total_time_in_ms-softirq-*": {
-        "value": "Time in software interrupts: from begin to end.",
+        "value": "Time in software interrupts: from start to end.",
     },
     "duration-softirq-*": {
-        "seconds": "Duration of a software interrupt: from begin to end.",
+        "seconds": "Duration of a software interrupt: from start to end.",
     },
     "latency-softirq-*": {
-        "value": "Latency of a software interrupt: from its raise to its begin.",
+        "value": "Latency of a software interrupt: from its raise to its start.",
     },
     "irq-hardirq-*": {
         "value": "Hardware interrupts: of each line.",
     },
     "total_time_in_ms-hardirq-*": {
-        "value": "Time in hardware interrupts: from begin to end of their handlers.",
+        "value": "Time in hardware interrupts: from start to end of their handlers.",
     },
     "duration-hardirq-*": {
-        "seconds": "Duration of a hardware interrupt: from begin to end of its handler.",
+        "seconds": "Duration of a hardware interrupt: from start to end of its handler.",
     },
     "cpufreq": {
         "value": "CPU frequency: at the reading, by scaling_cur_freq.",

@@ -52,7 +52,7 @@ class Gauge(Figure):
         self.now = {}
         self.stays = False      # the program prints the map itself, at its own times
 
-    def take(self, rows):
+    def record(self, rows):
         self.now = {}
         for key, value in reversed(rows.items()):
             name = self.name_of(key) if is_number(value) else trace_name.OTHER
@@ -83,10 +83,10 @@ class Growth(Figure):
         self.before = {}        # key -> parts at the last print
         self.total = {}         # name -> parts since the start
         self.fresh = {}         # name -> parts in this interval
-        self.starts_over = False    # the program clears the map after each print
+        self.restarts = False    # the program clears the map after each print
         self.is_partial = False     # the program prints only some rows of it
 
-    def take(self, rows):
+    def record(self, rows):
         now = {}
         for key, value in reversed(rows.items()):
             parts = self.parse(value)
@@ -95,7 +95,7 @@ class Growth(Figure):
                 self.add(key, self._grown(parts, self.before.get(key, {})))
         if self.is_partial and len(self.before) < KEYS:
             now = {**self.before, **now}
-        self.before = {} if self.starts_over else now
+        self.before = {} if self.restarts else now
 
     def _grown(self, parts, before):
         """The growth since `before`. If the map was cleared meanwhile, all of `parts`."""

@@ -5,7 +5,7 @@ import re
 
 LONGEST = 63        # bytes of a name
 OTHER = "other"
-KEPT = 13           # intervals after which the room of an unused name may be given to another
+KEEP_INTERVALS = 13           # intervals after which the room of an unused name may be given to another
 # Characters that collectd and all of its receivers accept.
 REFUSED = re.compile(r"[\x00- /\x7f-\xa0\ud800-\udfff]")
 # bpftrace prints a stack in several lines, the innermost function first.
@@ -49,7 +49,7 @@ class Room:
         """The name, or OTHER. leave: called with a name that loses its room to this one"""
         if name not in self.seen and len(self.seen) >= self.most:
             oldest = min(self.seen, key=self.seen.get)
-            if self.now - self.seen[oldest] < KEPT:
+            if self.now - self.seen[oldest] < KEEP_INTERVALS:
                 return OTHER
             del self.seen[oldest]
             leave(oldest)

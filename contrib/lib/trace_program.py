@@ -61,10 +61,10 @@ def end_of_key(code, at):
     start = re.compile(r"\s*").match(code, at).end()
     if code[start:start + 1] != "[":
         return at
-    for place in range(start, len(code)):
-        depth += (code[place] == "[") - (code[place] == "]")
+    for index in range(start, len(code)):
+        depth += (code[index] == "[") - (code[index] == "]")
         if depth == 0:
-            return place + 1
+            return index + 1
     return len(code)
 
 
@@ -74,10 +74,10 @@ def without_end(code):
     if not found:
         return code
     depth = 0
-    for place in range(found.end(), len(code)):
-        depth += (code[place] == "{") - (code[place] == "}")
+    for index in range(found.end(), len(code)):
+        depth += (code[index] == "{") - (code[index] == "}")
         if depth == 0:
-            return code[:found.start()] + code[place + 1:]
+            return code[:found.start()] + code[index + 1:]
     return code[:found.start()]
 
 
@@ -89,12 +89,12 @@ class Program:
         self.averages = []      # the positions of avg
         code = blank(text)
         for found in MAP.finditer(code):
-            self._look_at(code, found)
+            self._inspect(code, found)
         for call, name, behind in CALL.findall(without_end(code)):
             self.maps[name].calls.add(call)
             self.maps[name].is_partial |= call == "print" and behind == ","
 
-    def _look_at(self, code, found):
+    def _inspect(self, code, found):
         one = self.maps.setdefault(found.group(), Map(found.group()))
         assigned = ASSIGNED.match(code, end_of_key(code, found.end()))
         if assigned:

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 LINE = 64 << 20         # bytes of a line, which has a map with all its keys
-TOLD = 20               # recent warnings of a run
+RECENT = 20               # recent warnings of a run
 ATTEMPTS_S = (10, 600)  # the shortest and the longest time from one start to the next
 STEADY_S = 300          # after a run of this length the shortest time applies again
 END_S = 5
@@ -81,13 +81,13 @@ class Lines:
         some = os.read(self.fileno(), 1 << 16)
         if not some:
             return None
-        *lines, rest = some.split(b"\n")
+        *lines, remainder = some.split(b"\n")
         if lines:
             lines[0] = b"".join(self.parts) + lines[0]
             self.parts, self.size = [], 0
         # A line that is too long is dropped.
-        self.size += len(rest)
-        self.parts = self.parts + [rest] if self.size < LINE else []
+        self.size += len(remainder)
+        self.parts = self.parts + [remainder] if self.size < LINE else []
         return lines
 
 
@@ -95,7 +95,7 @@ class Run:
     """A run of bpftrace. say: function for messages"""
 
     def __init__(self, command, text, say):
-        self.say, self.told, self.warnings = say, collections.deque(maxlen=TOLD), 0
+        self.say, self.recent, self.warnings = say, collections.deque(maxlen=RECENT), 0
         self.began = time.monotonic()
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         preexec_fn=die_with_parent)
@@ -129,8 +129,8 @@ class Run:
         for line in lines:
             text = line.decode("utf-8", "replace").strip()
             if text and HARMLESS not in text:
-                self.told.append(text)
-                if "WARNING" in text and self.warnings < TOLD:
+                self.recent.append(text)
+                if "WARNING" in text and self.warnings < RECENT:
                     self.warnings += 1
                     self.say(text)
 
@@ -139,7 +139,7 @@ class Run:
         status = self.process.wait()
         if status == 0:
             return "its program is at its end"
-        errors = [text for text in self.told if "error" in text.lower()] or list(self.told)[-1:]
+        errors = [text for text in self.recent if "error" in text.lower()] or list(self.recent)[-1:]
         return "; ".join(errors[-3:]) or (f"signal {-status}" if status < 0 else f"exit status {status}")
 
     def stop(self):

@@ -90,7 +90,7 @@ class Table:
 
 class Labelled:
     """A subject that is no service but has a part in the sum: a label of another subject's series."""
-    is_place = False
+    is_device = False
 
     def __init__(self, whole, label, columns):
         """columns: those that it has"""
@@ -106,7 +106,7 @@ class Labelled:
         return self.whole.curves(labelled(column, self.name))
 
 
-class Place:
+class Device:
     """A device, whose figures are not parts of a sum."""
 
     def __init__(self, whole, title):
@@ -122,9 +122,9 @@ class Finding:
 
     def __init__(self, layer, subjects):
         self.layer = layer
-        self.services = [subject for subject in subjects if not subject.is_place]
+        self.services = [subject for subject in subjects if not subject.is_device]
         self.services += [Labelled(subject, label, layer.labelled) for instance, label in layer.parts for subject in subjects
-                          if subject.is_place and subject.name == instance]
+                          if subject.is_device and subject.name == instance]
         self.columns = ()   # of the table of services
         self.rank = next((rank for rank in layer.ranks if by_amount(self.services, rank.column)), None)
         self.off = [probe for probe in layer.probes if not probe.is_on(subjects)]
@@ -132,9 +132,9 @@ class Finding:
         self.tables = []
         if self.rank:
             self._rank()
-        for places in layer.places:
-            self._place(places, [Place(one, one.host if places.instance else one.name) for one in subjects
-                                 if one.is_place and places.instance in ("", one.name)])
+        for devices in layer.devices:
+            self._add_device(devices, [Device(one, one.host if devices.instance else one.name) for one in subjects
+                                 if one.is_device and devices.instance in ("", one.name)])
 
     def _rank(self):
         ranks = self.rank, *self.layer.also
@@ -146,16 +146,16 @@ class Finding:
         for rank in ranks:
             self._say(rank, self.services, self.columns)
 
-    def _place(self, places, subjects):
+    def _add_device(self, devices, subjects):
         """Adds a table of devices, sorted by the first column; unknown values come last."""
-        figures = {subject: [*map(subject.figure, places.columns)] for subject in subjects}
+        figures = {subject: [*map(subject.figure, devices.columns)] for subject in subjects}
         known = [subject for subject, row in figures.items() if not all(map(math.isnan, row))]
-        ranked = [subject for subject, _ in by_amount(known, places.column)]
+        ranked = [subject for subject, _ in by_amount(known, devices.column)]
         ranked += [subject for subject in known if subject not in ranked]
         if ranked:
-            self.tables.append(Table(places, places.heading, places.columns, [(one, figures[one]) for one in ranked],
-                                     places.columns))
-            self._say(places, known, places.columns)
+            self.tables.append(Table(devices, devices.heading, devices.columns, [(one, figures[one]) for one in ranked],
+                                     devices.columns))
+            self._say(devices, known, devices.columns)
 
     def _say(self, rank, subjects, columns):
         """Adds a text about the largest subject. If no subject has any, adds that, unless there is a text already."""
@@ -197,6 +197,6 @@ class Finding:
             yield from wrapped("note", probe.hint(), "  ")
 
 
-def look(subjects):
+def inspect(subjects):
     """The finding of each layer of a machine."""
     return [Finding(layer, subjects) for layer in LAYERS]

@@ -34,13 +34,13 @@ class Failed(Exception):
 @dataclasses.dataclass
 class Probe:
     name: str
-    tier: int = 0       # 0: the probe is off
+    hook_set: int = 0       # 0: the probe is off
     why: str = ""       # the reason why it is off
     lost: tuple = ()    # (number, reason) of each hook set that was tried before
 
     def by_default(self):
         """Whether it is off because it is not enabled."""
-        return not self.tier and self.why.startswith(OFF_BY_DEFAULT)
+        return not self.hook_set and self.why.startswith(OFF_BY_DEFAULT)
 
 
 class Result:
@@ -56,19 +56,19 @@ class Result:
         self.rates = {}         # events per second during the trial
         for line in log.splitlines():
             if match := LINE.match(line):
-                self._take(*match.groups())
+                self._add_message(*match.groups())
 
     def _probe(self, name):
         return self.probes.setdefault(name, Probe(name))
 
-    def _take(self, severity, text):
-        if match := re.match(r"probe (\S+) is on \(tier ([0-9]+)\)", text):
-            self._probe(match[1]).tier = int(match[2])
+    def _add_message(self, severity, text):
+        if match := re.match(r"probe (\S+) is on \(hook set ([0-9]+)\)", text):
+            self._probe(match[1]).hook_set = int(match[2])
         elif match := re.match(r"probe (\S+) is off: (.*)", text):
             self._probe(match[1]).why = match[2]
             if severity == "warning" and self._probe(match[1]).by_default():
                 self.complaints.append(text)
-        elif match := re.match(r"probe (\S+): tier ([0-9]+) is unavailable, trying the next: (.*)", text):
+        elif match := re.match(r"probe (\S+): hook set ([0-9]+) is unavailable, trying the next: (.*)", text):
             self._probe(match[1]).lost += ((int(match[2]), match[3]),)
         elif match := re.match(r"the plugin is off: (.*)", text):
             self.off = match[1]
@@ -98,7 +98,7 @@ def brief(why):
 
 def configuration(directory, found, extra):
     types = "".join(f'TypesDB "{path}"\n' for path in found.types)
-    place = f'PluginDir "{found.plugin_dir}"\n' if found.plugin_dir else ""
+    plugin_line = f'PluginDir "{found.plugin_dir}"\n' if found.plugin_dir else ""
     return f"""\
 Hostname "{HOST}"
 FQDNLookup false
@@ -119,7 +119,7 @@ LoadPlugin unixsock
   SocketPerms "0600"
   DeleteSocket true
 </Plugin>
-{place}LoadPlugin ebpf
+{plugin_line}LoadPlugin ebpf
 <Plugin ebpf>
 {extra}
   <Profiles>
@@ -138,7 +138,7 @@ def others(found, result):
     """Lines that enable only the probes that are off by default."""
     switched = "".join(f'  <Probe "{probe.name}">\n    Enable {str(probe.by_default()).lower()}\n  </Probe>\n'
                        for probe in result.probes.values())
-    return "\n".join(found.lines("ObjectDirectory", "SymbolReader")) + "\n" + switched
+    return "\n".join(found.lines("ObjectDirectory", "SymbolHelper")) + "\n" + switched
 
 
 def wrapped(lacking):

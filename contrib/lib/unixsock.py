@@ -18,7 +18,7 @@ AT_ONCE = 50        # requests that are sent before responses are read
 # The other end need not be collectd, so responses are bounded.
 LINE = 4096         # bytes
 LINES = 1000000     # of a response; collectd lists a series in each
-ANSWER = 2 ** 28    # bytes of a response
+RESPONSE_SIZE = 2 ** 28    # bytes of a response
 NAMED = 20          # plugins named in a message
 HELP = {
     FileNotFoundError: "there is no such socket: collectd does not run, or lacks the unixsock plugin "
@@ -75,7 +75,7 @@ class Unixsock:
     def _ask(self, *commands):
         """The responses, each a list of lines, or None for an error."""
         self.socket.sendall("".join(command + "\n" for command in commands).encode("utf-8", "surrogateescape"))
-        return [self._answer(time.monotonic() + PATIENCE) for _ in commands]
+        return [self._response(time.monotonic() + PATIENCE) for _ in commands]
 
     def _line(self, give_up):
         while (line := next(self.lines, None)) is None:
@@ -91,14 +91,14 @@ class Unixsock:
             self.lines = iter(lines)
         return line.decode("utf-8", "surrogateescape")
 
-    def _answer(self, give_up):
+    def _response(self, give_up):
         status = re.match(r"(-?[0-9]{1,9}) ", self._line(give_up))
         count = int(status.group(1)) if status else LINES
         if count >= LINES:
             raise ConnectionResetError
         if count < 0:
             return None
-        lines, room = [], ANSWER
+        lines, room = [], RESPONSE_SIZE
         for _ in range(count):
             lines.append(self._line(give_up))
             room -= len(lines[-1])
@@ -122,10 +122,10 @@ class Unixsock:
             self._connect()
             listed = [line.partition(" ")[2] for line in self._ask("LISTVAL")[0] or []]
             wanted = [one for one in listed if one.startswith(of)]
-            answers = self._ask(*(f"GETVAL {quote(one)}" for one in wanted))
+            responses = self._ask(*(f"GETVAL {quote(one)}" for one in wanted))
             return [one for one in listed if one.startswith(begin)], {
-                (one.removeprefix(of), source): value for one, answer in zip(wanted, answers)
-                for source, value in map(parse, answer or [])}
+                (one.removeprefix(of), source): value for one, response in zip(wanted, responses)
+                for source, value in map(parse, response or [])}
         except OSError as error:
             raise Trouble(f"{self.path}: collectd stopped answering") from error
         finally:
@@ -139,10 +139,10 @@ class Unixsock:
         services = {}
         for first in range(0, len(wanted), AT_ONCE):
             some = wanted[first:first + AT_ONCE]
-            for identifier, answer in zip(some, self._ask(*(f"GETVAL {quote(one)}" for one in some))):
+            for identifier, response in zip(some, self._ask(*(f"GETVAL {quote(one)}" for one in some))):
                 host, service, file = split(identifier)
                 services.setdefault((host, service), {}).update(
-                    {(file, source): value for source, value in map(parse, answer or [])})
+                    {(file, source): value for source, value in map(parse, response or [])})
         return services
 
     def _refuse(self, plugins):

@@ -38,7 +38,7 @@ class View:
     backwards = False
     chosen = None       # the index of the chosen row of a table
 
-    def take(self, rows):
+    def update(self, rows):
         """Sets new values."""
 
     def move(self, way):
@@ -65,7 +65,7 @@ class Rows(View):
         self.filter = ""
         self.chosen = 0
 
-    def take(self, rows):
+    def update(self, rows):
         self.rows = self.choose(rows)
         self.shown |= set(table.filled([row.figures for row in self.rows], self.of))
 
@@ -79,9 +79,9 @@ class Rows(View):
         return f"{len(self._filtered())} {self.what}{filtered}"
 
     def move(self, way):
-        shown = [None, *(self.of[place] for place in sorted(self.shown))]
-        place = shown.index(self.sorted_by) if self.sorted_by in shown else 0
-        self.sorted_by = shown[(place + way) % len(shown)]
+        shown = [None, *(self.of[position] for position in sorted(self.shown))]
+        position = shown.index(self.sorted_by) if self.sorted_by in shown else 0
+        self.sorted_by = shown[(position + way) % len(shown)]
 
     def step(self, way):
         self.chosen = max(0, min(self.chosen + way, len(self._filtered()) - 1))
@@ -100,7 +100,7 @@ class Rows(View):
         heading, *lines = table.lines(live.lines(rows), sorted(self.shown), self.sorted_by,
                                       table.UP if self.backwards else table.DOWN, width, self.of,
                                       self.what.removesuffix("s"))
-        return heading, [("chosen" if place == self.chosen else "row", line) for place, line in enumerate(lines)]
+        return heading, [("chosen" if position == self.chosen else "row", line) for position, line in enumerate(lines)]
 
 
 class Triage(View):
@@ -109,7 +109,7 @@ class Triage(View):
     def __init__(self):
         self.findings = {}
 
-    def take(self, rows):
+    def update(self, rows):
         self.findings = live.findings(rows)
 
     def title(self):
@@ -127,9 +127,9 @@ class Detail(View):
 
     def show(self, row):
         self.row = row
-        self.take(self.rows)
+        self.update(self.rows)
 
-    def take(self, rows):
+    def update(self, rows):
         self.rows = rows
         if self.row:
             self.row = next((row for row in rows if (row.host, row.name) == (self.row.host, self.row.name)), self.row)

@@ -22,7 +22,7 @@ void attach_prepare(const struct object *object, const struct probe_config *bloc
 
 	bpf_object__for_each_program(program, object->bpf)
 	{
-		if (!bpf_program__autoload(program) || program_file_hook(program) == POINT_KINDS ||
+		if (!bpf_program__autoload(program) || program_file_hook(program) == HOOK_KINDS ||
 		    attach_lines_use_kernel(object, program, block))
 			continue;
 		if (has < 0)
@@ -37,29 +37,29 @@ static int add_section_attachment(struct object *object, const struct bpf_progra
 				  struct error *error)
 {
 	const char *section = bpf_program__section_name(program);
-	struct point *point = calloc(1, sizeof(*point));
-	struct attachment attachment = { .point = point,
-					 .own_hook = point,
+	struct hook *hook = calloc(1, sizeof(*hook));
+	struct attachment attachment = { .hook = hook,
+					 .own_hook = hook,
 					 .program = program,
 					 .what = (char *)section,
 					 .is_needed = true };
-	char text[POINT_TEXT_MAX + 1], why[256];
+	char text[HOOK_TEXT_MAX + 1], why[256];
 	int status;
 
-	snprintf(text, sizeof(text), "%s:%s", point_kind_name(program_file_hook(program)),
+	snprintf(text, sizeof(text), "%s:%s", hook_kind_name(program_file_hook(program)),
 		 strchr(section, '/') + 1);
-	if (!point)
+	if (!hook)
 		return error_set(error, -ENOMEM, "no memory");
-	if (!point_parse(text, point, why, sizeof(why))) {
-		free(point);
+	if (!hook_parse(text, hook, why, sizeof(why))) {
+		free(hook);
 		return error_set(error, -EINVAL, "program %s, SEC(\"%.200s\"): %s",
 				 bpf_program__name(program), section, why);
 	}
-	attachment.at_return = attachment.replaces = program_hook_is_return(point->kind);
+	attachment.at_return = attachment.replaces = program_hook_is_return(hook->kind);
 	status = attachments_add(object, &attachment, error);
 	if (status) {
-		point_done(point);
-		free(point);
+		hook_done(hook);
+		free(hook);
 	}
 	return status;
 }
@@ -71,8 +71,9 @@ static int add_section_attachments(struct object *object, struct error *error)
 
 	bpf_object__for_each_program(
 		program, object->bpf) if (status == 0 && bpf_program__autoload(program) &&
-					  attach_is_own(program) && program_names_hook(program))
-		status = add_section_attachment(object, program, error);
+					  program_is_attached_by_engine(program) &&
+					  program_names_hook(program)) status =
+		add_section_attachment(object, program, error);
 	return status;
 }
 
@@ -81,10 +82,11 @@ static const struct bpf_program *find_unhooked(const struct object *object)
 {
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(
-		program, object->bpf) if (bpf_program__autoload(program) &&
-					  attach_is_own(program) && !program_names_hook(program) &&
-					  !periodic_hz(object, program)) return program;
+	bpf_object__for_each_program(program,
+				     object->bpf) if (bpf_program__autoload(program) &&
+						      program_is_attached_by_engine(program) &&
+						      !program_names_hook(program) &&
+						      !periodic_hz(object, program)) return program;
 	return NULL;
 }
 
@@ -128,8 +130,8 @@ int attach_again(struct object *object, const char *probe, const struct file_fin
 	return status;
 }
 
-int attach_points(struct object *object, const char *probe, const struct probe_config *block,
-		  const struct file_finder *finder, struct error *error)
+int attach_hooks(struct object *object, const char *probe, const struct probe_config *block,
+		 const struct file_finder *finder, struct error *error)
 {
 	int status = add_section_attachments(object, error);
 

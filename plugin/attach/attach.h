@@ -3,7 +3,7 @@
 #define EBPF_ATTACH_H
 
 #include "attach_line.h"
-#include "attachment.h"
+#include "attachment_list.h"
 #include "config/config.h"
 #include "object/object.h"
 #include "program_kind.h"
@@ -18,8 +18,8 @@ void attach_prepare(const struct object *object, const struct probe_config *bloc
  * that cannot be used is logged and ignored; -ENOENT if nothing of the object is attached then. A
  * hook that a section names and that is unavailable is an error, as in attach_sections(). The block
  * outlives the object. */
-int attach_points(struct object *object, const char *probe, const struct probe_config *block,
-		  const struct file_finder *finder, struct error *error);
+int attach_hooks(struct object *object, const char *probe, const struct probe_config *block,
+		 const struct file_finder *finder, struct error *error);
 
 /* Detaches all programs except iterators; maps and programs stay loaded. */
 void attach_undo(struct object *object);

@@ -4,7 +4,7 @@
  */
 #include "attach_line.h"
 
-#include "attachment.h"
+#include "attachment_list.h"
 #include "program_kind.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static struct bpf_program *find_line_program(const struct object *object,
 					     const struct attach_config *attach, char *why,
 					     size_t size)
 {
-	enum point_kind kind = attach->point.kind;
+	enum hook_kind kind = attach->hook.kind;
 	struct program_names all = { .count = 0 }, fitting = { .count = 0 };
 	struct bpf_program *program, *found = NULL;
 
@@ -73,7 +73,8 @@ static void ignore_line(const char *probe, const struct attach_config *line, con
 	message(LOG_ERR, "probe %s: ignoring %s: %s", probe, what, why);
 }
 
-void attach_check(const struct object *object, const char *probe, const struct probe_config *block)
+void attach_lines_check(const struct object *object, const char *probe,
+			const struct probe_config *block)
 {
 	for (size_t i = 0; block && i < block->attach_count; i++) {
 		char why[768];
@@ -91,7 +92,7 @@ bool attach_lines_use_kernel(const struct object *object, const struct bpf_progr
 	for (size_t i = 0; block && i < block->attach_count; i++) {
 		const struct attach_config *line = &block->attaches[i];
 
-		if ((line->point.kind == POINT_KPROBE || line->point.kind == POINT_KRETPROBE) &&
+		if ((line->hook.kind == HOOK_KPROBE || line->hook.kind == HOOK_KRETPROBE) &&
 		    find_line_program(object, line, why, sizeof(why)) == program)
 			return true;
 	}
@@ -105,14 +106,14 @@ void attach_lines_add(struct object *object, const char *probe, const struct pro
 		struct error error = { "" };
 		char why[768], what[512];
 		struct attachment attachment = {
-			.point = &line->point,
+			.hook = &line->hook,
 			.program = find_line_program(object, line, why, sizeof(why)),
 			.what = what,
-			.at_return = program_hook_is_return(line->point.kind),
-			.replaces = program_hook_is_return(line->point.kind),
+			.at_return = program_hook_is_return(line->hook.kind),
+			.replaces = program_hook_is_return(line->hook.kind),
 		};
 
-		/* attach_check() has logged the lines without a program. */
+		/* attach_lines_check() has logged the lines without a program. */
 		if (!attachment.program)
 			continue;
 		name_line(what, sizeof(what), line);

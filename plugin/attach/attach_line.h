@@ -11,7 +11,8 @@
 /* `block` may be NULL: then there are no lines. */
 
 /* Logs, once, each Attach line for which the opened object has no program. */
-void attach_check(const struct object *object, const char *probe, const struct probe_config *block);
+void attach_lines_check(const struct object *object, const char *probe,
+			const struct probe_config *block);
 
 /* Does a line attach this program to a function of the kernel? Then it cannot be loaded for
  * uprobe.multi. */

@@ -1,57 +1,72 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef EBPF_ATTACHMENT_LIST_H
-#define EBPF_ATTACHMENT_LIST_H
+#ifndef EBPF_ATTACHMENT_H
+#define EBPF_ATTACHMENT_H
 
-#include "attachment_item.h"
-#include "object/object.h"
-#include "util/message.h"
+#include "config/hook.h"
+#include "helper/file.h"
+#include "helper/symbol_location.h"
 
+#include <bpf/libbpf.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-struct attachments;
+/* Opens files and knows the processes of services. */
+struct file_finder {
+	struct file_helper *files;
+	/* Writes at most `size` processes of a service, in no order. Returns how many it has, or a
+	 * negative errno; -ENOENT: there is no such service. */
+	ssize_t (*processes)(void *of, const char *service, pid_t *ret_pids, size_t size);
+	void *of;
+};
 
-/* Adds a copy to the object's attachments, for attachments_attach(). `what` is copied; the hook and
- * `with` must outlive the object. -ENOMEM. -EOPNOTSUPP: it is on a marker and the object reads the
- * arguments by usdt.bpf.h. After an error own_hook stays the caller's. */
-int attachments_add(struct object *object, const struct attachment *attachment,
-		    struct error *error);
+enum attachment_state {
+	ATTACHMENT_REFUSED,
+	ATTACHMENT_FILE_REFUSED, /* until the file is replaced */
+	ATTACHMENT_CALLS_ONLY,   /* of a pair, the return cannot be attached */
+	ATTACHMENT_DEFERRED,     /* attachments_check() tries again */
+	ATTACHMENT_WAITS,        /* no process or file to attach to yet */
+	ATTACHMENT_ATTACHED,
+};
 
-/* Has the object attachments? */
-bool attachments_any(const struct object *object);
+/* A program and the hook that it is to be attached to. */
+struct attachment {
+	const struct hook *hook;
+	struct hook *own_hook; /* NULL, or the same hook, freed with the attachment */
+	const struct bpf_program *program;
+	const struct bpf_program *many; /* for HOOK_KPROBE: the SEC("kprobe.multi") program with the
+					 * same body, or NULL */
+	char *what;                     /* its name in messages */
+	bool at_return;
+	/* At the return of a function of a file: attached by the return address, which the kernel
+	 * replaces; else to each instruction that returns. */
+	bool replaces;
+	bool is_paired; /* entry and return of one function are both attached */
+	bool is_needed; /* if it cannot be attached, the object is of no use */
+	unsigned part;  /* attachments of a part are paused together; 0: of none */
+	uint64_t cookie;
+	/* NULL, or a function that returns the cookie for each location in a file. */
+	uint64_t (*location_cookie)(const struct attachment *attachment,
+				    const struct symbol_location *location);
+	const void *with;
+	enum attachment_state state;
+	char *why;               /* reason of `state`, to be logged; NULL: nothing to log */
+	uint64_t logged;         /* hash of the reason that was logged last; 0: attached */
+	uint64_t logged_file;    /* hash of what was logged about its file */
+	bool single_step;        /* one of its locations is, see SYMBOL_SINGLE_STEP */
+	bool single_step_logged; /* it was logged that it is */
+	bool replaced;           /* the kernel replaces the return address */
+	bool replaced_logged;
+};
 
-/* Sets the error for an object of which nothing is attached, after each reason has been logged.
- * Returns -ENOENT. */
-int attachments_none(struct error *error);
+/* Is its hook a function or marker of a file? */
+bool attachment_is_of_file(const struct attachment *attachment);
 
-/* Attaches all. One that fails is logged once and does not affect the others, unless is_needed is
- * set. Returns the number of links, plus one if a file or process is awaited, or a negative
- * errno. */
-ssize_t attachments_attach(struct object *object, const char *probe,
-			   const struct file_finder *finder, struct error *error);
+/* Returns a copy on the heap with its own `what`; NULL: no memory. */
+struct attachment *attachment_copy(const struct attachment *attachment);
 
-/* At most every 10 s: checks whether the hooks' paths lead to other files now, and attaches to
- * these. A file that was replaced stays attached until it is replaced again; a file of a service as
- * long as one of its processes has it. */
-void attachments_check(struct object *object, const char *probe, const struct file_finder *finder);
-
-/* Detaches the attachments of a part, until attachments_resume(). */
-void attachments_pause(struct object *object, unsigned part);
-
-/* Attaches the attachments of a paused part; those that fail are logged. Returns 0 or an error of
- * attachments_attach(), after which the part is still paused. */
-int attachments_resume(struct object *object, unsigned part, const char *probe,
-		       const struct file_finder *finder, struct error *error);
-
-/* Calls `each` for every attachment of a part. */
-void attachments_each(const struct object *object, unsigned part,
-		      void (*each)(void *with, const struct attachment *attachment), void *with);
-
-/* Returns the ratio (0 to 1) of the program's attachments whose instruction the kernel
- * single-steps. */
-double attachments_stepped(const struct object *object, const struct bpf_program *program);
-
-/* Detaches all; they can be attached again. */
-void attachments_undo(struct object *object);
+/* Frees a copy and its own_hook. */
+void attachment_free(struct attachment *attachment);
 
 #endif

@@ -58,8 +58,8 @@ void attachment_note_attached(struct attachment *attachment)
 void attachment_log_file(struct attachment *attachment, const char *probe, const char *why)
 {
 	if (!was_logged(&attachment->logged_file, why))
-		message(LOG_NOTICE, "probe %s: the symbols of %s alone are used: %s", probe,
-			attachment->point->path ?: "the program", why);
+		message(LOG_NOTICE, "probe %s: only the symbols of %s are used: %s", probe,
+			attachment->hook->path ?: "the program", why);
 }
 
 /* Attachments with the same message. */
@@ -128,13 +128,13 @@ typedef bool condition(struct attachment *item);
 
 static bool steps_at_entry(struct attachment *item)
 {
-	return item->stepped && !item->at_return && !item->single_step_logged &&
+	return item->single_step && !item->at_return && !item->single_step_logged &&
 	       (item->single_step_logged = true);
 }
 
 static bool steps_at_return(struct attachment *item)
 {
-	return item->stepped && item->at_return && !item->single_step_logged &&
+	return item->single_step && item->at_return && !item->single_step_logged &&
 	       (item->single_step_logged = true);
 }
 
@@ -165,7 +165,7 @@ static void log_condition(struct attachment *const *items, size_t count, const c
 	message(severity, "probe %s: %s%s: %s", probe, group.first->what, others, text);
 }
 
-void attachments_tell(struct attachment *const *items, size_t count, const char *probe)
+void attachments_log(struct attachment *const *items, size_t count, const char *probe)
 {
 	log_states(items, count, probe);
 	log_condition(

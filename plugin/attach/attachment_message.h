@@ -2,7 +2,7 @@
 #ifndef EBPF_ATTACHMENT_MESSAGE_H
 #define EBPF_ATTACHMENT_MESSAGE_H
 
-#include "attachment_item.h"
+#include "attachment.h"
 
 /* Records the state of an attachment and the reason, for attachments_log(); ignored if the same
  * reason was logged last. */
@@ -16,6 +16,6 @@ void attachment_log_file(struct attachment *attachment, const char *probe, const
 
 /* Logs what was recorded, and where the kernel single-steps an instruction or replaces a return
  * address. One message covers all attachments for which it is the same. */
-void attachments_tell(struct attachment *const *items, size_t count, const char *probe);
+void attachments_log(struct attachment *const *items, size_t count, const char *probe);
 
 #endif

@@ -2,18 +2,24 @@
 libengine_a_SOURCES += \
 	plugin/attach/argument.c plugin/attach/argument.h \
 	plugin/attach/attach.c plugin/attach/attach.h \
+	plugin/attach/attach_line.c plugin/attach/attach_line.h \
 	plugin/attach/attachment.c plugin/attach/attachment.h \
+	plugin/attach/attachment_list.c plugin/attach/attachment_list.h \
 	plugin/attach/attachment_message.c plugin/attach/attachment_message.h \
-	plugin/attach/file_link.c plugin/attach/file_link.h \
+	plugin/attach/followed_path.c plugin/attach/followed_path.h \
 	plugin/attach/frame.c plugin/attach/frame.h \
 	plugin/attach/function.c plugin/attach/function.h \
-	plugin/attach/function_link.c plugin/attach/function_link.h \
-	plugin/attach/kernel_link.c plugin/attach/kernel_link.h \
+	plugin/attach/function_argument.c plugin/attach/function_argument.h \
+	plugin/attach/function_program.c plugin/attach/function_program.h \
+	plugin/attach/kernel.c plugin/attach/kernel.h \
 	plugin/attach/kernel_refusal.c plugin/attach/kernel_refusal.h \
-	plugin/attach/link.c plugin/attach/link.h \
-	plugin/attach/multi.c plugin/attach/multi.h \
+	plugin/attach/kprobe_multi.c plugin/attach/kprobe_multi.h \
+	plugin/attach/perf_event.c plugin/attach/perf_event.h \
 	plugin/attach/periodic.c plugin/attach/periodic.h \
+	plugin/attach/program_kind.c plugin/attach/program_kind.h \
+	plugin/attach/section.c plugin/attach/section.h \
 	plugin/attach/traceable.c plugin/attach/traceable.h \
-	plugin/attach/traced_path.c plugin/attach/traced_path.h \
+	plugin/attach/trial_program.c plugin/attach/trial_program.h \
 	plugin/attach/uprobe.c plugin/attach/uprobe.h \
+	plugin/attach/uprobe_event.c plugin/attach/uprobe_event.h \
 	plugin/attach/uprobe_multi.c plugin/attach/uprobe_multi.h

@@ -11,7 +11,7 @@
  */
 #include "frame.h"
 
-#include "attachment.h"
+#include "attachment_list.h"
 
 #include <bpf/btf.h>
 #include <stdbool.h>

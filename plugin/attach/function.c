@@ -4,8 +4,8 @@
  */
 #include "function.h"
 
-#include "attachment.h"
-#include "bpf/lib/service.h"
+#include "attachment_list.h"
+#include "bpf/lib/services/service.h"
 #include "config/mistake.h"
 
 #include <bpf/bpf.h>
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define FUNCTIONS_MAP "functions"
-#define LOCATIONS_MAP "function_places"
+#define LOCATIONS_MAP "argument_locations"
 #define RUNS_MAP "function_runs"
 #define CALLS_MAP "calls"
 #define LATENCIES_MAP "latencies"
@@ -76,7 +76,7 @@ static void ignore_services(const struct functions *functions, const struct func
 
 /* Returns whether the function is counted for any service. */
 static bool set_services(const struct functions *functions, const struct function_config *block,
-			 const struct config *config, struct function *function)
+			 const struct config *config, struct function_block *function)
 {
 	const struct strings *names = &block->services;
 	bool any = !names->count;
@@ -97,18 +97,18 @@ static bool set_services(const struct functions *functions, const struct functio
 
 static bool is_of_kernel(const struct function_config *block)
 {
-	const enum point_kind kind = block->attaches[0].point.kind;
+	const enum hook_kind kind = block->attaches[0].hook.kind;
 
-	return kind == POINT_FENTRY || kind == POINT_KPROBE;
+	return kind == HOOK_FENTRY || kind == HOOK_KPROBE;
 }
 
 static bool is_of_marker(const struct function_config *block)
 {
-	return block->attaches[0].point.kind == POINT_USDT;
+	return block->attaches[0].hook.kind == HOOK_USDT;
 }
 
 static void set_argument(const struct functions *functions, const struct function_config *block,
-			 struct function *function)
+			 struct function_block *function)
 {
 	char why[512];
 
@@ -137,7 +137,7 @@ static void ignore_argument(struct functions *functions, const struct function_c
 
 /* Returns the part of a cookie that says where the argument is. */
 static uint64_t argument_cookie(struct functions *functions, const struct function_config *block,
-				const struct symbol_place *location)
+				const struct symbol_location *location)
 {
 	uint32_t number;
 	char why[256];
@@ -148,11 +148,11 @@ static uint64_t argument_cookie(struct functions *functions, const struct functi
 					 sizeof(why));
 	if (!number)
 		ignore_argument(functions, block, why);
-	return (uint64_t)number << FUNCTION_PLACE_SHIFT;
+	return (uint64_t)number << ARGUMENT_LOCATION_SHIFT;
 }
 
-static uint64_t location_cookie(void *with, const struct function_target *traced,
-				const struct symbol_place *location)
+static uint64_t location_cookie(void *with, const struct traced_function *traced,
+				const struct symbol_location *location)
 {
 	struct functions *functions = with;
 	const struct function_config *block = &functions->blocks[traced->cookie];
@@ -174,8 +174,8 @@ static void add_traced_functions(struct functions *functions, uint32_t number)
 	const struct function_config *block = &functions->blocks[number];
 
 	for (size_t i = 0; i < block->attach_count; i++)
-		functions->traced[functions->traced_count++] = (struct function_target){
-			.point = &block->attaches[i].point,
+		functions->traced[functions->traced_count++] = (struct traced_function){
+			.hook = &block->attaches[i].hook,
 			.name = block->name,
 			.cookie = number,
 			.at_entry = true,
@@ -191,7 +191,7 @@ static void add_traced_functions(struct functions *functions, uint32_t number)
 static void set_function(struct functions *functions, uint32_t number, const struct config *config)
 {
 	const struct function_config *block = &functions->blocks[number];
-	struct function *function = &functions->item[number];
+	struct function_block *function = &functions->item[number];
 
 	if (!set_services(functions, block, config, function))
 		return;
@@ -242,12 +242,13 @@ bool functions_are_of(const struct object *object)
 			     *locations = object_map(object, LOCATIONS_MAP),
 			     *runs = object_map(object, RUNS_MAP);
 
-	return map && locations && runs && bpf_map__value_size(map) == sizeof(struct function) &&
+	return map && locations && runs &&
+	       bpf_map__value_size(map) == sizeof(struct function_block) &&
 	       bpf_map__max_entries(runs) == FUNCTION_RUNS_MAX &&
 	       bpf_map__value_size(runs) == sizeof(uint64_t) &&
 	       bpf_map__max_entries(map) == FUNCTIONS_MAX &&
 	       bpf_map__value_size(locations) == sizeof(struct function_argument) &&
-	       bpf_map__max_entries(locations) == FUNCTION_PLACES_MAX;
+	       bpf_map__max_entries(locations) == ARGUMENT_LOCATIONS_MAX;
 }
 
 /* How many values of its argument each function has rows for: enough that every value that has
@@ -296,7 +297,7 @@ static int set_table_sizes(struct functions *functions, const struct object *obj
 				 error);
 	return status
 		       ?: set_map_entries(object, LATENCIES_MAP,
-					  FUNCTION_LATENCIES + values / FUNCTION_LATENCY_SHARE,
+					  FUNCTION_LATENCIES + values / FUNCTION_LATENCY_DIVISOR,
 					  error);
 }
 
@@ -316,8 +317,8 @@ static int open_functions(struct functions *functions, struct object *object,
 			"that names one, see collectd-ebpf(5)");
 	status = set_table_sizes(functions, object, config, shown, error);
 	status = status
-			 ?: function_links_prepare(object, functions->probe, functions->traced,
-						   functions->traced_count, error);
+			 ?: function_programs_prepare(object, functions->probe, functions->traced,
+						      functions->traced_count, error);
 	if (status == 0 && !attachments_any(object))
 		status = attachments_none(error);
 	return status;

@@ -5,7 +5,7 @@
 #include "bpf/lib/function.h"
 #include "config/config.h"
 #include "function_argument.h"
-#include "function_link.h"
+#include "function_program.h"
 #include "object/object.h"
 #include "util/message.h"
 
@@ -15,11 +15,11 @@
 /* The Function blocks of a probe and the object that counts them, which has a map `functions`, see
  * bpf/lib/function.h. */
 struct functions {
-	struct function *item; /* values of the map, in the order of the blocks */
+	struct function_block *item; /* values of the map, in the order of the blocks */
 	size_t count;
 	const struct function_config *blocks;
 	const char *probe; /* for messages */
-	struct function_target *traced;
+	struct traced_function *traced;
 	size_t traced_count;
 	struct argument_locations locations;
 	int map, run_map;

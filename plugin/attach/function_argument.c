@@ -16,11 +16,11 @@
 static bool find_named(const struct function_config *block, unsigned *ret_number,
 		       struct function_type *ret_type, char *why, size_t size)
 {
-	const struct point *point = &block->attaches[0].point;
+	const struct hook *hook = &block->attaches[0].hook;
 	struct btf *btf;
 	bool found;
 
-	if (point->kind != POINT_KPROBE && point->kind != POINT_FENTRY) {
+	if (hook->kind != HOOK_KPROBE && hook->kind != HOOK_FENTRY) {
 		snprintf(why, size,
 			 "only arguments of the kernel's functions have names; write its number");
 		return false;
@@ -30,7 +30,7 @@ static bool find_named(const struct function_config *block, unsigned *ret_number
 		snprintf(why, size, "the kernel has no BTF; write its number");
 		return false;
 	}
-	found = argument_by_name(btf, point->name, block->argument.name, ret_number, ret_type, why,
+	found = argument_by_name(btf, hook->name, block->argument.name, ret_number, ret_type, why,
 				 size);
 	btf__free(btf);
 	return found;
@@ -49,7 +49,7 @@ bool function_argument_find(const struct function_config *block,
 			    struct function_argument *ret_found, char *why, size_t size)
 {
 	const struct argument_config *argument = &block->argument;
-	const enum point_kind kind = block->attaches[0].point.kind;
+	const enum hook_kind kind = block->attaches[0].hook.kind;
 	struct function_argument found = { .source = FUNCTION_UNKNOWN };
 	struct function_type type = default_type(argument);
 	unsigned number = argument->number;
@@ -57,9 +57,9 @@ bool function_argument_find(const struct function_config *block,
 	if (argument->name[0] && !find_named(block, &number, &type, why, size))
 		return false;
 	/* A marker has its arguments elsewhere at each location. */
-	if (!argument->is_returned && kind != POINT_USDT &&
-	    !(kind == POINT_FENTRY ? argument_of_entry(number, &found, why, size)
-				   : argument_by_number(number, &found, why, size)))
+	if (!argument->is_returned && kind != HOOK_USDT &&
+	    !(kind == HOOK_FENTRY ? argument_of_entry(number, &found, why, size)
+				  : argument_by_number(number, &found, why, size)))
 		return false;
 	found.type = argument->type.size ? argument->type : type;
 	*ret_found = found;
@@ -77,7 +77,7 @@ static uint32_t number_of_location(struct argument_locations *locations,
 		location++;
 	if (location <= locations->count)
 		return location;
-	if (location == FUNCTION_PLACES_MAX ||
+	if (location == ARGUMENT_LOCATIONS_MAX ||
 	    bpf_map_update_elem(locations->map, &location, argument, BPF_ANY))
 		return 0;
 	locations->item[location] = *argument;

@@ -17,7 +17,7 @@ bool function_argument_find(const struct function_config *block,
 
 /* Arguments of markers that have been found so far. Different locations of markers may share one. */
 struct argument_locations {
-	struct function_argument item[FUNCTION_PLACES_MAX]; /* values of the map, from index 1 */
+	struct function_argument item[ARGUMENT_LOCATIONS_MAX]; /* values of the map, from index 1 */
 	uint32_t count;
 	int map; /* its descriptor */
 };

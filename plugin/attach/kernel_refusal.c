@@ -21,11 +21,11 @@ static bool path_exists(const char *path)
 }
 
 /* Reasons that hold for all hooks of a kind; NULL: none. */
-static const char *reason_of_all(enum point_kind kind, int status)
+static const char *reason_of_all(enum hook_kind kind, int status)
 {
 	if (status == -EACCES || status == -EPERM)
 		return diagnosis_no_right();
-	if ((kind == POINT_KPROBE || kind == POINT_KRETPROBE) &&
+	if ((kind == HOOK_KPROBE || kind == HOOK_KRETPROBE) &&
 	    !path_exists("/sys/bus/event_source/devices/kprobe"))
 		return "the kernel is built without kprobes (CONFIG_KPROBE_EVENTS); try fentry";
 	return NULL;
@@ -39,31 +39,31 @@ static const char *without_tracepoint(void)
 	return "the kernel has no tracepoint of this name; ls /sys/kernel/tracing/events lists them";
 }
 
-static const char *without_function(enum point_kind kind)
+static const char *without_function(enum hook_kind kind)
 {
-	if (kind == POINT_FENTRY)
+	if (kind == HOOK_FENTRY)
 		return "the kernel has no function of this name, or it is inlined, in assembly or "
 		       "of a module; try kprobe";
 	return "the kernel has no function of this name: misspelt, inlined, or of a module that is "
 	       "not loaded";
 }
 
-static const char *refused_function(enum point_kind kind)
+static const char *refused_function(enum hook_kind kind)
 {
-	if (kind == POINT_FENTRY)
+	if (kind == HOOK_FENTRY)
 		return "the kernel does not let it be traced by fentry; try kprobe, or its caller";
 	return "the kernel does not let it be traced: it is no code, or what kprobes need "
 	       "themselves; try its caller";
 }
 
 /* NULL: the error's own text is enough. */
-static const char *reason_of_hook(const struct point *point, int status)
+static const char *reason_of_hook(const struct hook *hook, int status)
 {
 	switch (-status) {
 	case ENOENT:
 	case ESRCH:
-		return point->kind == POINT_TRACEPOINT ? without_tracepoint()
-						       : without_function(point->kind);
+		return hook->kind == HOOK_TRACEPOINT ? without_tracepoint()
+						     : without_function(hook->kind);
 	case EADDRNOTAVAIL:
 		return "the kernel has several functions of this name; name another one";
 	case EILSEQ:
@@ -72,7 +72,7 @@ static const char *reason_of_hook(const struct point *point, int status)
 	case EBUSY:
 	case EOPNOTSUPP:
 	case KERNEL_ENOTSUPP:
-		return point->kind == POINT_TRACEPOINT ? NULL : refused_function(point->kind);
+		return hook->kind == HOOK_TRACEPOINT ? NULL : refused_function(hook->kind);
 	case E2BIG:
 		return "too many programs are attached to it; take one away";
 	default:
@@ -80,17 +80,16 @@ static const char *reason_of_hook(const struct point *point, int status)
 	}
 }
 
-int kernel_refusal(const struct point *point, int status, struct error *error)
+int kernel_refusal(const struct hook *hook, int status, struct error *error)
 {
 	char offset[32] = "";
-	const char *of_all = reason_of_all(point->kind, status),
-		   *why = reason_of_hook(point, status);
+	const char *of_all = reason_of_all(hook->kind, status), *why = reason_of_hook(hook, status);
 
 	if (of_all)
 		return error_set(error, status, "%s", of_all);
-	if (point->offset)
-		snprintf(offset, sizeof(offset), "+%#" PRIx64, point->offset);
-	return error_set(error, status, "cannot attach to %s%s%s%s: %s%s", point->category ?: "",
-			 point->category ? ":" : "", point->name, offset, why ?: strerror(-status),
+	if (hook->offset)
+		snprintf(offset, sizeof(offset), "+%#" PRIx64, hook->offset);
+	return error_set(error, status, "cannot attach to %s%s%s%s: %s%s", hook->category ?: "",
+			 hook->category ? ":" : "", hook->name, offset, why ?: strerror(-status),
 			 why ? "" : "; see dmesg");
 }

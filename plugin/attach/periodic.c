@@ -13,7 +13,7 @@
 #include "object/annotation.h"
 #include "object/diagnosis.h"
 #include "util/clock.h"
-#include "util/pseudo.h"
+#include "util/kernel_file.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -181,7 +181,7 @@ static int attach_to_all_cpus(struct periodics *all, const struct bpf_program *p
 
 static void note_online(struct periodics *all)
 {
-	ssize_t length = pseudo_read(ONLINE, all->online, sizeof(all->online) - 1);
+	ssize_t length = kernel_file_read(ONLINE, all->online, sizeof(all->online) - 1);
 
 	all->online[length > 0 ? length : 0] = '\0';
 }

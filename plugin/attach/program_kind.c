@@ -4,7 +4,7 @@
  */
 #include "program_kind.h"
 
-#include "multi.h"
+#include "kprobe_multi.h"
 
 #include <string.h>
 
@@ -13,14 +13,14 @@ static const struct {
 	enum bpf_prog_type type;
 	const char *sections[2]; /* first words of their sections */
 } KINDS[] = {
-	[POINT_UPROBE] = { BPF_PROG_TYPE_KPROBE, { "uprobe" } },
-	[POINT_URETPROBE] = { BPF_PROG_TYPE_KPROBE, { "uretprobe" } },
-	[POINT_USDT] = { BPF_PROG_TYPE_KPROBE, { "usdt" } },
-	[POINT_KPROBE] = { BPF_PROG_TYPE_KPROBE, { "kprobe" } },
-	[POINT_KRETPROBE] = { BPF_PROG_TYPE_KPROBE, { "kretprobe" } },
-	[POINT_FENTRY] = { BPF_PROG_TYPE_TRACING, { "fentry", "fexit" } },
-	[POINT_TRACEPOINT] = { BPF_PROG_TYPE_TRACEPOINT, { "tracepoint", "tp" } },
-	[POINT_PERF] = { BPF_PROG_TYPE_PERF_EVENT, { "perf_event" } },
+	[HOOK_UPROBE] = { BPF_PROG_TYPE_KPROBE, { "uprobe" } },
+	[HOOK_URETPROBE] = { BPF_PROG_TYPE_KPROBE, { "uretprobe" } },
+	[HOOK_USDT] = { BPF_PROG_TYPE_KPROBE, { "usdt" } },
+	[HOOK_KPROBE] = { BPF_PROG_TYPE_KPROBE, { "kprobe" } },
+	[HOOK_KRETPROBE] = { BPF_PROG_TYPE_KPROBE, { "kretprobe" } },
+	[HOOK_FENTRY] = { BPF_PROG_TYPE_TRACING, { "fentry", "fexit" } },
+	[HOOK_TRACEPOINT] = { BPF_PROG_TYPE_TRACEPOINT, { "tracepoint", "tp" } },
+	[HOOK_PERF] = { BPF_PROG_TYPE_PERF_EVENT, { "perf_event" } },
 };
 
 /* Is the section's first part this word? A suffix .s means that the program may sleep, .multi that
@@ -39,7 +39,7 @@ static bool begins_with(const char *section, const char *word)
 	return *section == '\0' || *section == '/';
 }
 
-bool program_has_section(const struct bpf_program *program, enum point_kind kind)
+bool program_has_section(const struct bpf_program *program, enum hook_kind kind)
 {
 	const char *section = bpf_program__section_name(program);
 
@@ -47,13 +47,13 @@ bool program_has_section(const struct bpf_program *program, enum point_kind kind
 	       begins_with(section, KINDS[kind].sections[1]);
 }
 
-const char *program_section(enum point_kind kind)
+const char *program_section(enum hook_kind kind)
 {
 	return KINDS[kind].sections[0];
 }
 
 /* A kprobe.multi program fits only hooks of its own section. */
-bool program_fits_hook(const struct bpf_program *program, enum point_kind kind)
+bool program_fits_hook(const struct bpf_program *program, enum hook_kind kind)
 {
 	return bpf_program__type(program) == KINDS[kind].type &&
 	       (!kprobe_multi_is_of(program) || program_has_section(program, kind));
@@ -64,27 +64,27 @@ bool program_names_hook(const struct bpf_program *program)
 	return strchr(bpf_program__section_name(program), '/') != NULL;
 }
 
-enum point_kind program_file_hook(const struct bpf_program *program)
+enum hook_kind program_file_hook(const struct bpf_program *program)
 {
-	static const enum point_kind kinds[] = { POINT_UPROBE, POINT_URETPROBE, POINT_USDT };
+	static const enum hook_kind kinds[] = { HOOK_UPROBE, HOOK_URETPROBE, HOOK_USDT };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (program_has_section(program, kinds[i]))
 			return kinds[i];
-	return POINT_KINDS;
+	return HOOK_KINDS;
 }
 
-bool attach_is_own(const struct bpf_program *program)
+bool program_is_attached_by_engine(const struct bpf_program *program)
 {
-	if (program_file_hook(program) != POINT_KINDS)
+	if (program_file_hook(program) != HOOK_KINDS)
 		return true;
-	for (enum point_kind kind = 0; kind < POINT_KINDS; kind++)
+	for (enum hook_kind kind = 0; kind < HOOK_KINDS; kind++)
 		if (program_has_section(program, kind) && program_fits_hook(program, kind))
 			return !program_names_hook(program);
 	return false;
 }
 
-bool program_hook_is_return(enum point_kind kind)
+bool program_hook_is_return(enum hook_kind kind)
 {
-	return kind == POINT_URETPROBE || kind == POINT_KRETPROBE;
+	return kind == HOOK_URETPROBE || kind == HOOK_KRETPROBE;
 }

@@ -5,7 +5,7 @@
 #include "section.h"
 
 #include "object/diagnosis.h"
-#include "object/over.h"
+#include "object/iter_map.h"
 #include "object/sample.h"
 #include "program_kind.h"
 
@@ -46,8 +46,9 @@ static int attach_by_section(struct object *object, struct bpf_program *program,
 		return error_set(error, -EOPNOTSUPP, "cannot attach to %.100s: not supported",
 				 section);
 	diagnosis_begin();
-	link = over_is(program) ? over_attach(object, program) : bpf_program__attach(program);
-	if (!link && errno == EACCES && over_is(program))
+	link = program_iterates_map(program) ? iter_map_attach(object, program)
+					     : bpf_program__attach(program);
+	if (!link && errno == EACCES && program_iterates_map(program))
 		status = error_set(error, -EACCES,
 				   "cannot attach to %s: the program %s reads more of a key or "
 				   "value than the map has that it walks over",
@@ -76,7 +77,7 @@ int section_attach_programs(struct object *object, bool iterators, struct error 
 		int status = 0;
 
 		if (bpf_program__autoload(program) && bpf_program__autoattach(program) &&
-		    !attach_is_own(program) && (iterators || !is_walk(program)))
+		    !program_is_attached_by_engine(program) && (iterators || !is_walk(program)))
 			status = attach_by_section(object, program, error);
 		if (status)
 			return status;
@@ -98,7 +99,7 @@ int attach_sections(struct object *object, struct error *error)
 	status = section_attach_programs(object, true, error);
 	if (status)
 		return status;
-	if (object->tier == 0)
-		object->tier = 1;
+	if (object->hook_set == 0)
+		object->hook_set = 1;
 	return 0;
 }

@@ -1,21 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef EBPF_UPROBE_EVENT_H
-#define EBPF_UPROBE_EVENT_H
+#ifndef EBPF_UPROBE_H
+#define EBPF_UPROBE_H
 
-#include "helper/symbol.h"
+#include "attachment.h"
+#include "helper/file.h"
+#include "helper/symbol_location.h"
+#include "util/message.h"
 
-#include <stdbool.h>
+#include <stddef.h>
 
-/* Text for -ENOMEM. */
-#define UPROBE_NO_MEMORY                                                                          \
-	"the kernel has no memory for it, or a process that has the file is at the memory limit " \
-	"of its cgroup"
+/* The links of programs to locations in one file, and the locations that wait: the kernel had no
+ * memory or time for them, or their symbols could not be looked up yet. */
+struct uprobe_links {
+	int *fd;
+	size_t count;
+	struct uprobe_location *deferred;
+	size_t deferred_count;
+	unsigned pause, paused; /* calls of uprobe_links_again() to skip, and skipped so far */
+};
 
-/* Opens a perf event for a BPF program: executions of the location in the file, or returns of the
- * function that starts there, in all processes. The helper opens it. The caller closes *ret_fd.
- * Returns 0 or a negative errno, and the error says why. */
-int uprobe_event(struct file_reader *files, const struct symbol_file *file,
-		 const struct symbol_place *location, bool at_return, int *ret_fd,
-		 struct error *error);
+/* Attaches the items, whose hooks are in this file: each program to all its locations by one link
+ * if the kernel has uprobe.multi, else by one link per location. What fails is recorded per
+ * attachment and is an error only if that is needed; what may succeed later is deferred in any
+ * case. -ENOMEM. The caller closes the links, also after an error. */
+int uprobe_links_open(struct uprobe_links *links, const char *probe,
+		      struct attachment *const *items, size_t count, const struct symbol_file *file,
+		      struct file_helper *files, struct error *error);
+
+/* Looks up and attaches what was deferred, at calls 1, 3, 7 and so on, finally at each 64th: a try
+ * may take as long as the kernel permits, and memory from processes that have little. Records what
+ * is deferred again and what is attached now. Errors of uprobe_links_open(). */
+int uprobe_links_again(struct uprobe_links *links, const char *probe,
+		       const struct symbol_file *file, struct file_helper *files,
+		       struct error *error);
+
+/* Detaches all and forgets what was deferred. */
+void uprobe_links_done(struct uprobe_links *links);
 
 #endif

@@ -6,10 +6,10 @@
  */
 #include "uprobe_multi.h"
 
-#include "helper/answer_uprobe_multi.h"
 #include "helper/descriptor.h"
+#include "helper/helper_uprobe_multi.h"
 #include "trial_program.h"
-#include "uprobe.h"
+#include "uprobe_event.h"
 #include "util/clock.h"
 
 #include <bpf/bpf.h>
@@ -29,9 +29,9 @@ struct link_request {
 
 static bool send_all(int helper, const struct uprobe_multi *links)
 {
-	struct question request = { .kind = QUESTION_UPROBE_MULTI,
-				    .count = (uint32_t)links->count,
-				    .config = links->at_return ? UPROBE_MULTI_RETURN : 0 };
+	struct helper_request request = { .kind = HELPER_UPROBE_MULTI,
+					  .count = (uint32_t)links->count,
+					  .config = links->at_return ? UPROBE_MULTI_RETURN : 0 };
 	size_t size = links->count * sizeof(uint64_t);
 
 	return socket_send(helper, &request, sizeof(request)) &&
@@ -46,12 +46,12 @@ static int request_link(int helper, void *with)
 {
 	struct link_request *request = with;
 	uint64_t end_ns = clock_ns() + WAIT_MS * 1000000ULL;
-	struct uprobe_answer reply = { 0 };
+	struct uprobe_reply reply = { 0 };
 	int status;
 
 	if (!send_all(helper, request->links))
 		return -EPIPE;
-	status = worker_receive_descriptor(helper, &reply, sizeof(reply), end_ns, &request->fd);
+	status = helper_receive_descriptor(helper, &reply, sizeof(reply), end_ns, &request->fd);
 	if (status)
 		return status;
 	if ((request->fd >= 0) != (reply.status == 0)) {
@@ -59,18 +59,18 @@ static int request_link(int helper, void *with)
 			close(request->fd);
 		return -EPIPE;
 	}
-	return worker_told(reply.status);
+	return helper_file_error(reply.status);
 }
 
-int uprobe_multi_link(struct file_reader *files, const struct uprobe_multi *links, int *ret_fd)
+int uprobe_multi_link(struct file_helper *files, const struct uprobe_multi *links, int *ret_fd)
 {
-	struct worker_turn owner = { .share = FILE_OF_ROOT, .whose = links->owner };
+	struct file_charge owner = { .budget = FILE_OF_ROOT, .owner = links->owner };
 	struct link_request request = { .links = links, .fd = -1 };
 	int status;
 
 	if (links->count == 0 || links->count > UPROBE_MULTI_MAX)
 		return links->count ? -E2BIG : -EINVAL;
-	status = worker_ask(files, &owner, request_link, &request);
+	status = helper_ask(files, &owner, request_link, &request);
 	if (status == 0)
 		*ret_fd = request.fd;
 	return status;

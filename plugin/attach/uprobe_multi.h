@@ -2,8 +2,8 @@
 #ifndef EBPF_UPROBE_MULTI_H
 #define EBPF_UPROBE_MULTI_H
 
-#include "helper/answer_uprobe_multi.h"
 #include "helper/file.h"
+#include "helper/helper_uprobe_multi.h"
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct uprobe_multi {
 /* Links the program to all locations, in all processes. The helper makes the link, as the kernel
  * reads the file meanwhile. The caller closes *ret_fd. Returns 0, a negative errno of the kernel,
  * or -ETIMEDOUT, -EPIPE or -EBUSY of the helper. */
-int uprobe_multi_link(struct file_reader *files, const struct uprobe_multi *links, int *ret_fd);
+int uprobe_multi_link(struct file_helper *files, const struct uprobe_multi *links, int *ret_fd);
 
 /* Explains an error of uprobe_multi_link(). */
 const char *uprobe_multi_strerror(int status);

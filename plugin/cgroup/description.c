@@ -71,7 +71,7 @@ static int describe_unit(const char *text, struct group_description *ret)
 	return 0;
 }
 
-static int describe_user(const char *text, struct users *users, struct file_reader *files,
+static int describe_user(const char *text, struct users *users, struct file_helper *files,
 			 struct group_description *ret)
 {
 	char name[USER_NAME_MAX];
@@ -107,7 +107,7 @@ static int describe_named(const char *text, enum group_kind kind, struct group_d
 	return 0;
 }
 
-static int describe_id(const char *id, enum group_kind kind, struct file_reader *files,
+static int describe_id(const char *id, enum group_kind kind, struct file_helper *files,
 		       struct group_description *ret)
 {
 	struct container container = { 0 };
@@ -130,7 +130,7 @@ static int describe_id(const char *id, enum group_kind kind, struct file_reader 
 	return 0;
 }
 
-int group_describe(const struct group_key *key, struct users *users, struct file_reader *files,
+int group_describe(const struct group_key *key, struct users *users, struct file_helper *files,
 		   struct group_description *ret)
 {
 	struct group_description description = { 0 };

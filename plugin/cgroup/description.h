@@ -7,7 +7,7 @@
 #include "helper/file.h"
 #include "user.h"
 
-#include "bpf/lib/group.h"
+#include "bpf/lib/services/group.h"
 
 /* The names of a unit, a user or a container. */
 struct group_description {
@@ -21,7 +21,7 @@ struct group_description {
  * from /etc/passwd, those of containers from the state files of their runtimes. Without such a file the name
  * is the first 12 digits of the id. 0; -EAGAIN: a file could not be read in time, and *ret is what is known
  * without it. Waits 200 ms a file at most. One thread at a time. */
-int group_describe(const struct group_key *key, struct users *users, struct file_reader *files,
+int group_describe(const struct group_key *key, struct users *users, struct file_helper *files,
 		   struct group_description *ret);
 
 #endif

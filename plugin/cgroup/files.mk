@@ -4,8 +4,8 @@ libengine_a_SOURCES += \
 	plugin/cgroup/container.c plugin/cgroup/container.h \
 	plugin/cgroup/description.c plugin/cgroup/description.h \
 	plugin/cgroup/match.c plugin/cgroup/match.h \
-	plugin/cgroup/places.c plugin/cgroup/places.h \
 	plugin/cgroup/runtime.c plugin/cgroup/runtime.h \
+	plugin/cgroup/service_cgroups.c plugin/cgroup/service_cgroups.h \
 	plugin/cgroup/state.h \
 	plugin/cgroup/tree.c plugin/cgroup/tree.h \
 	plugin/cgroup/user.c plugin/cgroup/user.h

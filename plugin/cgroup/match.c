@@ -8,7 +8,7 @@
 #include "runtime.h"
 #include "util/glob.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ bool group_rule_key(const char *option, enum group_kind kind, struct group_key *
 {
 	struct group_key key = { .kind = kind };
 
-	if (glob_is_pattern(option) || strchr(option, '/'))
+	if (glob_has_wildcard(option) || strchr(option, '/'))
 		return false;
 	switch (kind) {
 	case GROUP_COMMAND:

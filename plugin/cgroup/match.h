@@ -5,7 +5,7 @@
 #include "config/config.h"
 #include "description.h"
 
-#include "bpf/lib/group.h"
+#include "bpf/lib/services/group.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -52,15 +52,15 @@ bool runtime_is_id(const char *text)
 }
 
 static int read_state_source(const struct state_source *state_source, const char *id,
-			     struct file_reader *files, struct container *ret_container)
+			     struct file_helper *files, struct container *ret_container)
 {
 	char path[256];
 	const struct file_request request = {
 		.path = path,
 		.size_max = STATE_SIZE_MAX,
 		.wait_ms = STATE_WAIT_MS,
-		.share = FILE_OF_ROOT,
-		.whose = file_number(state_source->before),
+		.budget = FILE_OF_ROOT,
+		.owner = file_number(state_source->before),
 	};
 	struct file file;
 	bool found;
@@ -76,7 +76,7 @@ static int read_state_source(const struct state_source *state_source, const char
 	return found ? 0 : -ENOENT;
 }
 
-int runtime_container(enum group_kind kind, const char *id, struct file_reader *files,
+int runtime_container(enum group_kind kind, const char *id, struct file_helper *files,
 		      struct container *ret_container)
 {
 	int status = -ENOENT;

@@ -5,14 +5,14 @@
 #include "container.h"
 #include "helper/file.h"
 
-#include "bpf/lib/group.h"
+#include "bpf/lib/services/group.h"
 
 /* Is this the id of a container? */
 bool runtime_is_id(const char *text);
 
 /* The name of the container with this id, from the state of its runtime on disk. 0; -ENOENT: no file has
  * it; -EAGAIN: a file could not be read in time. */
-int runtime_container(enum group_kind kind, const char *id, struct file_reader *files,
+int runtime_container(enum group_kind kind, const char *id, struct file_helper *files,
 		      struct container *ret_container);
 
 #endif

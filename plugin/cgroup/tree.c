@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Walks the directories of a cgroup hierarchy, from its root down to those of units, users and containers, by
- * the rules of bpf/lib/group.h.
+ * the rules of bpf/lib/services/group.h.
  */
 #include "tree.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef EBPF_TREE_H
 #define EBPF_TREE_H
 
-#include "bpf/lib/group.h"
+#include "bpf/lib/services/group.h"
 
 #include <stdint.h>
 

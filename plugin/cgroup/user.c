@@ -108,7 +108,7 @@ int users_parse(struct users *users, char *text)
 	return 0;
 }
 
-void users_refresh(struct users *users, struct file_reader *files, uint64_t now_ns)
+void users_refresh(struct users *users, struct file_helper *files, uint64_t now_ns)
 {
 	const struct file_request request = {
 		.path = PASSWD,
@@ -116,7 +116,7 @@ void users_refresh(struct users *users, struct file_reader *files, uint64_t now_
 		.cut = true,
 		.follow = true,
 		.wait_ms = PASSWD_WAIT_MS,
-		.share = FILE_OF_ROOT,
+		.budget = FILE_OF_ROOT,
 	};
 	struct file file;
 

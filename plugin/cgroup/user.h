@@ -28,7 +28,7 @@ void users_want(struct users *users);
 
 /* Reads /etc/passwd if names are wanted, at most once a minute. When the file cannot be read the names
  * stay as they are. One thread at a time. */
-void users_refresh(struct users *users, struct file_reader *files, uint64_t now_ns);
+void users_refresh(struct users *users, struct file_helper *files, uint64_t now_ns);
 
 /* Replaces the names by those in the text of such a file; the text is changed. Malformed lines are
  * skipped; the first name of an id counts. 0 or -ENOMEM. */

@@ -4,8 +4,8 @@
  */
 #include "cgroup.h"
 
-#include "bpf/lib/service.h"
-#include "util/pseudo_file.h"
+#include "bpf/lib/services/service.h"
+#include "util/kernel_directory.h"
 
 #include <errno.h>
 #include <mntent.h>
@@ -93,10 +93,10 @@ int cgroup_open(const char *mounts, const char *controller, bool *ret_is_v1)
 
 	*ret_is_v1 = controller && find_cgroup_mount(mounts, controller, mount, sizeof(mount));
 	if (*ret_is_v1)
-		return pseudo_root_open(PSEUDO_CGROUP1, mount);
+		return kernel_directory_open(KERNEL_FS_CGROUP1, mount);
 	if (!find_cgroup_mount(mounts, NULL, mount, sizeof(mount)))
 		return -ENODEV;
-	return pseudo_root_open(PSEUDO_CGROUP, mount);
+	return kernel_directory_open(KERNEL_FS_CGROUP, mount);
 }
 
 static bool check_cgroup_name(const char *name, size_t length, char *why, size_t size)

@@ -11,7 +11,7 @@
 bool cgroup_path(const char *text, const char *mounts, char *ret_path, char *why, size_t size);
 
 /* Opens the root of the hierarchy of a controller, by the mount table: its own (v1), else that of cgroup2. NULL: that
- * of cgroup2. Errors of pseudo_root_open(); -ENODEV: neither is mounted. */
+ * of cgroup2. Errors of kernel_directory_open(); -ENODEV: neither is mounted. */
 int cgroup_open(const char *mounts, const char *controller, bool *ret_is_v1);
 
 #endif

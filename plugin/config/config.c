@@ -6,7 +6,7 @@
 
 #include "name.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -113,7 +113,7 @@ void service_config_done(struct service_config *service)
 	strings_done(&service->pid_files);
 	strings_done(&service->match_texts);
 	for (size_t i = 0; i < service->match_count; i++)
-		pattern_done(&service->matches[i]);
+		regex_done(&service->matches[i]);
 	free(service->matches);
 	strings_done(&service->once);
 	*service = (struct service_config){ 0 };
@@ -124,7 +124,7 @@ static void attaches_done(struct attach_config *attaches, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		free(attaches[i].text);
 		free(attaches[i].program);
-		point_done(&attaches[i].point);
+		hook_done(&attaches[i].hook);
 	}
 	free(attaches);
 }
@@ -147,7 +147,7 @@ static void probe_config_done(struct probe_config *probe)
 	free(probe->parameters);
 	for (size_t i = 0; i < probe->label_count; i++) {
 		free(probe->labels[i].word);
-		strings_done(&probe->labels[i].patterns);
+		strings_done(&probe->labels[i].globs);
 	}
 	free(probe->labels);
 	attaches_done(probe->attaches, probe->attach_count);
@@ -174,7 +174,7 @@ void config_done(struct config *config)
 	free(config->profiles.directory);
 	strings_done(&config->profiles.on_threshold);
 	strings_done(&config->profiles.once);
-	free(config->symbol_reader);
+	free(config->symbol_helper);
 	strings_done(&config->once);
 	*config = (struct config){ 0 };
 }

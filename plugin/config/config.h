@@ -3,13 +3,13 @@
 #ifndef EBPF_CONFIG_H
 #define EBPF_CONFIG_H
 
-#include "point.h"
+#include "hook.h"
 #include "table_config.h"
 #include "util/number.h"
-#include "util/pattern.h"
+#include "util/regex.h"
 
 #include "bpf/lib/function.h"
-#include "bpf/lib/response.h"
+#include "bpf/lib/requests/response.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct oconfig_item_s;
 #define CONFIG_ROWS 64   /* default of Rows, for tables that give rows on first use */
 #define CONFIG_NAMES 256 /* default of Rows, for tables of keys: names with series */
 #define CONFIG_ROWS_MAX 1024
-#define CONFIG_TIERS_MAX 16 /* hook sets of a probe */
+#define CONFIG_HOOK_SETS_MAX 16 /* hook sets of a probe */
 #define CONFIG_KEEP_HOURS_MAX 87600
 #define CONFIG_KEEP_MIB_MAX (1 << 20)
 #define CONFIG_PROFILE_S_MAX 600
@@ -36,7 +36,7 @@ struct oconfig_item_s;
 #define CONFIG_FUNCTION_ATTACHES_MAX 1024 /* of all Function blocks of a probe */
 #define CONFIG_LABELS_MAX 16              /* of a probe */
 #define CONFIG_LABEL_NAMES_MAX 256        /* of a label */
-#define CONFIG_PATTERNS_MAX 256           /* each of Collect and Ignore; of OnThreshold */
+#define CONFIG_GLOBS_MAX 256              /* each of Collect and Ignore; of OnThreshold */
 
 /* `once` of a block has the lines that may occur once, as "Interval 10". */
 
@@ -47,7 +47,7 @@ struct service_config {
 	struct strings units, containers; /* globs */
 	struct strings pid_files;
 	struct strings match_texts; /* texts of `matches` */
-	struct pattern *matches;
+	struct regex *matches;
 	size_t match_count;
 	struct response_rules responses;
 	bool per_process;
@@ -65,15 +65,15 @@ struct parameter_config {
 
 /* Which rows of tables of keys have series: those whose label has one of these names. */
 struct label_config {
-	char *word;              /* of the label */
-	struct strings patterns; /* globs of names */
+	char *word;           /* of the label */
+	struct strings globs; /* globs of names */
 };
 
 /* A hook to which a program is attached in addition. */
 struct attach_config {
 	char *text;    /* as in the file */
 	char *program; /* its name, NULL: the only program of the object that can be attached there */
-	struct point point;
+	struct hook hook;
 };
 
 /* What is measured of an argument. */
@@ -122,7 +122,7 @@ struct probe_config {
 	size_t function_count;
 	double interval_s;     /* 0: the plugin's */
 	unsigned rows;         /* Rows, 0: the default of the kind of table */
-	unsigned tier;         /* the only hook set to try, 0: all */
+	unsigned hook_set;     /* the only hook set to try, 0: all */
 	double frequency_hz;   /* of its samplers, 0: as in their tags */
 	double budget_percent; /* of one CPU, for all its samplers, 0: max_sampling */
 	double max_overhead;   /* percent of the machine, 0: the plugin's, if that is set */
@@ -145,7 +145,7 @@ struct profiles_config {
 struct config {
 	struct profiles_config profiles;
 	char *object_dir;
-	char *symbol_reader; /* NULL: the installed one */
+	char *symbol_helper; /* NULL: the installed one */
 	double interval_s;   /* 0: the daemon's */
 	unsigned max_services;
 	unsigned max_new_services; /* in an hour, 0: max_services */

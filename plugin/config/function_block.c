@@ -52,10 +52,10 @@ static const char *option_text_at(const oconfig_item_t *item, int i)
 
 /* --- lines --- */
 
-static bool is_function_hook(const struct point *hook)
+static bool is_function_hook(const struct hook *hook)
 {
-	return hook->kind == POINT_UPROBE || hook->kind == POINT_USDT ||
-	       hook->kind == POINT_KPROBE || hook->kind == POINT_FENTRY;
+	return hook->kind == HOOK_UPROBE || hook->kind == HOOK_USDT || hook->kind == HOOK_KPROBE ||
+	       hook->kind == HOOK_FENTRY;
 }
 
 static size_t count_function_attaches(const struct probe_config *probe)
@@ -77,9 +77,9 @@ static bool has_function_attach(const struct function_config *function, const ch
 
 /* Appends an attach line; false: no memory, and the hook stays the caller's. */
 static bool add_function_attach(struct function_config *function, const char *text,
-				const struct point *hook)
+				const struct hook *hook)
 {
-	struct attach_config attach = { .text = strdup(text), .point = *hook }, *added = NULL;
+	struct attach_config attach = { .text = strdup(text), .hook = *hook }, *added = NULL;
 
 	if (attach.text)
 		added = block_append(&function->attaches, &function->attach_count, sizeof(*added));
@@ -93,7 +93,7 @@ static bool add_function_attach(struct function_config *function, const char *te
 static bool parse_function_attach(struct context *context, const oconfig_item_t *item)
 {
 	const char *text = option_string(item);
-	struct point hook;
+	struct hook hook;
 	char why[256] = "it takes one function, such as \"uprobe:PATH:FUNCTION\"";
 
 	if (text && has_function_attach(context->function, text))
@@ -102,7 +102,7 @@ static bool parse_function_attach(struct context *context, const oconfig_item_t 
 		return mistake(context, item,
 			       "all Function blocks together have at most %d of them",
 			       CONFIG_FUNCTION_ATTACHES_MAX);
-	if (!text || !point_parse(text, &hook, why, sizeof(why)))
+	if (!text || !hook_parse(text, &hook, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
 	if (is_function_hook(&hook) && add_function_attach(context->function, text, &hook))
 		return true;
@@ -112,7 +112,7 @@ static bool parse_function_attach(struct context *context, const oconfig_item_t 
 		mistake(context, item,
 			"a function is named by uprobe:, usdt:, kprobe: or fentry:; the return from "
 			"it comes with Latency and Errors");
-	point_done(&hook);
+	hook_done(&hook);
 	return false;
 }
 
@@ -342,14 +342,14 @@ static bool needs_return(const struct function_config *function)
  * array (fentry:)? */
 static bool has_uniform_arguments(const struct function_config *function)
 {
-	enum point_kind first = function->attaches[0].point.kind;
+	enum hook_kind first = function->attaches[0].hook.kind;
 	bool alike = true;
 
 	for (size_t i = 1; i < function->attach_count; i++) {
-		enum point_kind kind = function->attaches[i].point.kind;
+		enum hook_kind kind = function->attaches[i].hook.kind;
 
-		alike = alike && (kind == first || (first != POINT_USDT && kind != POINT_USDT &&
-						    first != POINT_FENTRY && kind != POINT_FENTRY));
+		alike = alike && (kind == first || (first != HOOK_USDT && kind != HOOK_USDT &&
+						    first != HOOK_FENTRY && kind != HOOK_FENTRY));
 	}
 	return alike;
 }
@@ -365,9 +365,9 @@ static const char *find_function_mistake(const struct function_config *function)
 		return "usdt:, fentry: and others have arguments in different places; give them "
 		       "blocks of their own";
 	for (size_t i = 0; i < function->attach_count && needs_return(function); i++) {
-		const struct point *hook = &function->attaches[i].point;
+		const struct hook *hook = &function->attaches[i].hook;
 
-		if (hook->kind == POINT_USDT)
+		if (hook->kind == HOOK_USDT)
 			return "a marker (usdt:) has no return, which Latency, Errors and the "
 			       "argument \"return\" need; give it a block of its own";
 		if (hook->name && hook->offset)

@@ -11,7 +11,7 @@
 #include "table_block.h"
 #include "util/message.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 
 static bool parse_plugin_symbol_helper(struct context *context, const oconfig_item_t *item)
 {
-	return block_parse_path(context, item, &context->config->symbol_reader);
+	return block_parse_path(context, item, &context->config->symbol_helper);
 }
 
 static bool parse_plugin_object_dir(struct context *context, const oconfig_item_t *item)
@@ -175,7 +175,7 @@ static const struct option plugin_options[] = {
 	{ "ServicesFrom", parse_plugin_services_from, ONCE },
 	{ "Percentile", parse_plugin_percentile, ONCE },
 	{ "Buckets", parse_plugin_buckets, ONCE },
-	{ "SymbolReader", parse_plugin_symbol_helper, ONCE },
+	{ "SymbolHelper", parse_plugin_symbol_helper, ONCE },
 	{ "Service", service_block_parse, BLOCK },
 	{ "Probe", probe_block_parse, BLOCK },
 	{ "Profiles", profiles_block_parse, BLOCK },

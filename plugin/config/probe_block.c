@@ -71,9 +71,9 @@ static bool add_metric_globs(struct context *context, const oconfig_item_t *item
 		return mistake(
 			context, item,
 			"it takes names of metrics, in quotes, in which * stands for any text");
-	if (list->count + (size_t)item->values_num > CONFIG_PATTERNS_MAX)
+	if (list->count + (size_t)item->values_num > CONFIG_GLOBS_MAX)
 		return mistake(context, item, "a block has at most %d such names",
-			       CONFIG_PATTERNS_MAX);
+			       CONFIG_GLOBS_MAX);
 	for (int i = 0; i < item->values_num; i++)
 		if (!block_add_new(context, item, list, item->values[i].value.string))
 			return false;
@@ -165,12 +165,11 @@ static bool parse_probe_label(struct context *context, const oconfig_item_t *ite
 	label = get_label(context, item, item->values[0].value.string);
 	if (!label)
 		return false;
-	if (label->patterns.count + (size_t)item->values_num - 1 > CONFIG_LABEL_NAMES_MAX)
+	if (label->globs.count + (size_t)item->values_num - 1 > CONFIG_LABEL_NAMES_MAX)
 		return mistake(context, item, "a label has at most %d names",
 			       CONFIG_LABEL_NAMES_MAX);
 	for (int i = 1; i < item->values_num && parsed; i++)
-		parsed = block_add_new(context, item, &label->patterns,
-				       item->values[i].value.string);
+		parsed = block_add_new(context, item, &label->globs, item->values[i].value.string);
 	return parsed;
 }
 
@@ -224,9 +223,9 @@ static bool has_probe_attach(const struct probe_config *probe, const char *text,
 
 /* Appends an attach line; false: no memory, and the hook stays the caller's. */
 static bool add_probe_attach(struct probe_config *probe, const char *text, const char *program,
-			     const struct point *hook)
+			     const struct hook *hook)
 {
-	struct attach_config attach = { .text = strdup(text), .point = *hook }, *added = NULL;
+	struct attach_config attach = { .text = strdup(text), .hook = *hook }, *added = NULL;
 
 	if (program)
 		attach.program = strdup(program);
@@ -245,7 +244,7 @@ static bool parse_probe_attach(struct context *context, const oconfig_item_t *it
 {
 	const oconfig_value_t *values = item->values;
 	const char *program = NULL;
-	struct point hook;
+	struct hook hook;
 	char why[256];
 
 	for (int i = 0; i < item->values_num; i++)
@@ -263,17 +262,17 @@ static bool parse_probe_attach(struct context *context, const oconfig_item_t *it
 	if (context->probe->attach_count == CONFIG_ATTACHES_MAX)
 		return mistake(context, item, "a block has at most %d of them",
 			       CONFIG_ATTACHES_MAX);
-	if (!point_parse(values[0].value.string, &hook, why, sizeof(why)))
+	if (!hook_parse(values[0].value.string, &hook, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
-	if (hook.kind == POINT_FENTRY) {
-		point_done(&hook);
+	if (hook.kind == HOOK_FENTRY) {
+		hook_done(&hook);
 		return mistake(context, item,
 			       "fentry: is for Function blocks; an object names its "
 			       "function itself: SEC(\"fentry/FUNCTION\")");
 	}
 	if (add_probe_attach(context->probe, values[0].value.string, program, &hook))
 		return true;
-	point_done(&hook);
+	hook_done(&hook);
 	return mistake(context, item, "there is no memory for it");
 }
 
@@ -285,8 +284,8 @@ static bool parse_probe_rows(struct context *context, const oconfig_item_t *item
 
 static bool parse_probe_hook_set(struct context *context, const oconfig_item_t *item)
 {
-	return option_whole(item, 1, CONFIG_TIERS_MAX, &context->probe->tier) ||
-	       wants_whole(context, item, 1, CONFIG_TIERS_MAX);
+	return option_whole(item, 1, CONFIG_HOOK_SETS_MAX, &context->probe->hook_set) ||
+	       wants_whole(context, item, 1, CONFIG_HOOK_SETS_MAX);
 }
 
 const struct option probe_options[] = {
@@ -305,7 +304,7 @@ const struct option probe_options[] = {
 	{ "Parameter", parse_probe_parameter, OFTEN },
 	{ "Rows", parse_probe_rows, ONCE },
 	{ "Table", table_block_parse, BLOCK },
-	{ "Tier", parse_probe_hook_set, ONCE },
+	{ "HookSet", parse_probe_hook_set, ONCE },
 	{ NULL, NULL, ONCE },
 };
 

@@ -34,9 +34,8 @@ static bool parse_profiles_on_threshold(struct context *context, const oconfig_i
 	for (int i = 0; i < item->values_num; i++)
 		if (!option_string_at(item, i, item->values_num))
 			return mistake(context, item, "it takes names of probes, in quotes");
-	if (!item->values_num || list->count + (size_t)item->values_num > CONFIG_PATTERNS_MAX)
-		return mistake(context, item, "it takes 1 to %d names of probes",
-			       CONFIG_PATTERNS_MAX);
+	if (!item->values_num || list->count + (size_t)item->values_num > CONFIG_GLOBS_MAX)
+		return mistake(context, item, "it takes 1 to %d names of probes", CONFIG_GLOBS_MAX);
 	for (int i = 0; i < item->values_num; i++) {
 		char name[CONFIG_NAME_MAX];
 

@@ -6,7 +6,7 @@
 
 #include "cgroup.h"
 #include "option.h"
-#include "response.h"
+#include "response_rule.h"
 #include "unit.h"
 #include "util/glob.h"
 
@@ -128,18 +128,18 @@ static bool parse_service_match(struct context *context, const oconfig_item_t *i
 	struct service_config *service = context->service;
 	const char *text = option_string(item);
 	char why[256] = "it takes one regular expression";
-	struct pattern regex, *added;
+	struct regex regex, *added;
 
-	if (!text || !pattern_init(&regex, text, why, sizeof(why)))
+	if (!text || !regex_init(&regex, text, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
 	if (!add_service_rule(context, item, offsetof(struct service_config, match_texts), text,
 			      is_same_rule)) {
-		pattern_done(&regex);
+		regex_done(&regex);
 		return false;
 	}
 	added = block_append(&service->matches, &service->match_count, sizeof(*added));
 	if (!added) {
-		pattern_done(&regex);
+		regex_done(&regex);
 		return mistake(context, item, "there is no memory for it");
 	}
 	*added = regex;
@@ -176,7 +176,7 @@ static bool parse_service_unit(struct context *context, const oconfig_item_t *it
 
 static bool container_covers(const char *rule, const char *later)
 {
-	return is_same_rule(rule, later) || (!glob_is_pattern(later) && glob_match(rule, later));
+	return is_same_rule(rule, later) || (!glob_has_wildcard(later) && glob_match(rule, later));
 }
 
 static bool parse_service_container(struct context *context, const oconfig_item_t *item)
@@ -230,7 +230,7 @@ static const struct response_rule *find_covering_response(const struct response_
 							  const struct response_rule *rule)
 {
 	for (size_t i = 0; i < rules->count; i++)
-		if (response_covers(&rules->rule[i], rule))
+		if (response_rule_covers(&rules->rule[i], rule))
 			return &rules->rule[i];
 	return NULL;
 }
@@ -252,7 +252,7 @@ static bool parse_service_response(struct context *context, const oconfig_item_t
 	const struct response_rule *earlier;
 	struct response_rule rule;
 
-	if (!class_name || !text || !response_read(class_name, text, &rule, why, sizeof(why)))
+	if (!class_name || !text || !response_rule_parse(class_name, text, &rule, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
 	if (has_response_rule(rules, &rule))
 		return false;
@@ -265,7 +265,7 @@ static bool parse_service_response(struct context *context, const oconfig_item_t
 			       earlier->class_name);
 	if (!add_response_class(context, item, class_name))
 		return false;
-	if (response_has_lost_backslash(text))
+	if (response_rule_lost_backslash(text))
 		line_note(context, item,
 			  "x and two digits stand for themselves here; for the byte with this "
 			  "number write two backslashes before them, as collectd takes one away");
@@ -372,13 +372,13 @@ static bool check_service_empty(struct config *config, size_t at, struct mistake
 }
 
 /* A regex that fits all of these command lines, which have nothing in common, fits every one. */
-static bool fits_everything(const struct pattern *regex)
+static bool fits_everything(const struct regex *regex)
 {
 	static const char *const lines[] = { "a", "/usr/sbin/x -y", "0", "~z=Z", "[k]: _" };
 	bool fits = true;
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
-		fits = fits && pattern_match(regex, lines[i]);
+		fits = fits && regex_match(regex, lines[i]);
 	return fits;
 }
 

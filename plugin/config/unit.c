@@ -66,5 +66,5 @@ bool unit_covers(const char *rule, const char *later)
 
 	snprintf(a, sizeof(a), "%.*s", (int)unit_base_length(rule), rule);
 	snprintf(b, sizeof(b), "%.*s", (int)unit_base_length(later), later);
-	return !strcmp(a, b) || (!glob_is_pattern(b) && glob_match(a, b));
+	return !strcmp(a, b) || (!glob_has_wildcard(b) && glob_match(a, b));
 }

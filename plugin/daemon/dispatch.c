@@ -50,7 +50,7 @@ static bool is_later_reading(const struct dispatch *dispatch, cdtime_t time)
 		CDTIME_T_TO_TIME_T(time) != CDTIME_T_TO_TIME_T(dispatch->previous));
 }
 
-void dispatch_read(struct dispatch *dispatch, uint64_t ago_ns)
+void dispatch_set_age(struct dispatch *dispatch, uint64_t ago_ns)
 {
 	cdtime_t time = cdtime() - NS_TO_CDTIME_T(ago_ns);
 

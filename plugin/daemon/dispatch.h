@@ -25,7 +25,7 @@ bool dispatch_begin(struct dispatch *dispatch, double interval_s);
 /* Sets the time of the values to ago_ns before now. Without this call it is the time when the
  * reading started, which is wrong where the reading had to wait for a CPU or used the walk of
  * another probe. */
-void dispatch_read(struct dispatch *dispatch, uint64_t ago_ns);
+void dispatch_set_age(struct dispatch *dispatch, uint64_t ago_ns);
 
 /* Hands a value list to collectd, or to the batch. `subject` becomes the plugin instance;
  * `instance` may be empty. */

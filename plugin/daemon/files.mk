@@ -3,6 +3,8 @@ libengine_a_SOURCES += \
 	plugin/daemon/batch.c plugin/daemon/batch.h \
 	plugin/daemon/dispatch.c plugin/daemon/dispatch.h \
 	plugin/daemon/notifier.c plugin/daemon/notifier.h \
+	plugin/daemon/probe_list.c plugin/daemon/probe_list.h \
+	plugin/daemon/publication.c plugin/daemon/publication.h \
 	plugin/daemon/publish.c plugin/daemon/publish.h \
 	plugin/daemon/self.c plugin/daemon/self.h \
 	plugin/daemon/summary.c plugin/daemon/summary.h \

@@ -30,7 +30,7 @@
 
 static struct config config;
 static bool configured;
-static struct file_reader files = FILE_READER_NONE;
+static struct file_helper files = FILE_HELPER_NONE;
 static struct services services;
 static struct probe_list list;
 static struct self self;
@@ -93,9 +93,9 @@ static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 	int status = notifier_start(&notifier, &services, list.probes, list.count);
 
 	if (status)
-		message(LOG_ERR, "no notification will tell of an event: %s", strerror(-status));
-	services_tell_fits(&services);
-	summary_logged = summary_logged || summary_tell(&services, list.probes, list.count);
+		message(LOG_ERR, "there are no notifications of events: %s", strerror(-status));
+	services_log_fits(&services);
+	summary_logged = summary_logged || summary_log(&services, list.probes, list.count);
 	self_read(&self, &services, list.probes, list.count, &sampler, default_interval_s());
 	return 0;
 }
@@ -113,7 +113,7 @@ static int ebpf_notification(const notification_t *notification,
 	const char *subject = threshold_subject(notification);
 
 	if (subject)
-		profiler_ask(&profiler, subject);
+		profiler_request(&profiler, subject);
 	return 0;
 }
 
@@ -218,7 +218,7 @@ static int ebpf_init(void)
 		return 0;
 	config_finish(&config);
 	raise_memlock();
-	files.symbols = config.symbol_reader;
+	files.symbols = config.symbol_helper;
 	if (services_open(&services, &config, default_interval_s(), &files, &error) != 0) {
 		error_set(&text, 0, "the plugin is off: %.900s", error.text);
 		self_report_off(&self, LOG_ERR, SELF_SERVICES, text.text);
@@ -229,7 +229,7 @@ static int ebpf_init(void)
 	open_overhead();
 	start_profiler();
 	if (!config_needs_proc(&config))
-		file_reader_done(&files); /* nothing is read any more */
+		file_helper_done(&files); /* nothing is read any more */
 	open_self();
 	/* Returns to the system what libbpf needed for loading: the kernel's types, some
 	 * megabytes. */
@@ -247,7 +247,7 @@ static int ebpf_shutdown(void)
 	probe_list_done(&list);
 	summary_logged = false;
 	services_done(&services);
-	file_reader_done(&files);
+	file_helper_done(&files);
 	config_done(&config);
 	configured = false;
 	return 0;

@@ -57,7 +57,7 @@ static void send_event(const struct notifier_ring *r, const char *subject, const
 
 static void name_service_of_row(struct services *services, uint32_t row, char *name, size_t size)
 {
-	const struct snapshot *snapshot = services_take(services);
+	const struct snapshot *snapshot = services_acquire(services);
 
 	snprintf(name, size, "%s", snapshot_name(snapshot, row));
 	services_release(services, snapshot);
@@ -110,7 +110,7 @@ static uint64_t read_event_ring(struct notifier_ring *r, uint64_t now_ns)
 	return limit_due(&r->limit);
 }
 
-uint64_t notifier_take(struct notifier *notifier, uint64_t now_ns)
+uint64_t notifier_read(struct notifier *notifier, uint64_t now_ns)
 {
 	uint64_t due = UINT64_MAX;
 
@@ -151,7 +151,7 @@ static void *run_notifier(void *context)
 
 		if (fds[0].revents)
 			break;
-		due = notifier_take(notifier, clock_ns());
+		due = notifier_read(notifier, clock_ns());
 		if (ready && poll(fds, 1, PAUSE_MS) > 0)
 			break;
 	}

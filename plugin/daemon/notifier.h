@@ -2,7 +2,7 @@
 #ifndef EBPF_NOTIFIER_H
 #define EBPF_NOTIFIER_H
 
-#include "probe/probe_state.h"
+#include "probe/probe.h"
 #include "service/service.h"
 
 #include <pthread.h>
@@ -32,6 +32,6 @@ void notifier_stop(struct notifier *notifier);
 
 /* Reads all rings. Returns when it must be called again even if no record arrives: ns of
  * CLOCK_BOOTTIME, or UINT64_MAX. Called by the thread and by tests. */
-uint64_t notifier_take(struct notifier *notifier, uint64_t now_ns);
+uint64_t notifier_read(struct notifier *notifier, uint64_t now_ns);
 
 #endif

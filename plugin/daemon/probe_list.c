@@ -7,8 +7,8 @@
 
 #include "config/name.h"
 #include "dispatch.h"
+#include "probe/open.h"
 #include "probe/pause.h"
-#include "probe/probe.h"
 #include "probe/probe_mistake.h"
 #include "util/message.h"
 
@@ -98,7 +98,7 @@ static void open_probe_of_object(struct probe_list *list, const char *object)
 	}
 	if (probe->on_threshold)
 		probe_pause(probe);
-	message(LOG_INFO, "probe %s is on (tier %u)%s", name, probe->object.tier,
+	message(LOG_INFO, "probe %s is on (hook set %u)%s", name, probe->object.hook_set,
 		probe->on_threshold ? ", and waits for a threshold" : "");
 }
 

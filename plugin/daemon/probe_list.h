@@ -2,7 +2,7 @@
 #ifndef EBPF_PROBE_LIST_H
 #define EBPF_PROBE_LIST_H
 
-#include "probe/probe_state.h"
+#include "probe/probe.h"
 #include "publication.h"
 #include "self.h"
 

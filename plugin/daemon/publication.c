@@ -24,7 +24,7 @@ static bool start_publication(struct reading_output *output, double interval_s)
 
 static void set_publication_age(struct reading_output *output, uint64_t ago_ns)
 {
-	dispatch_read(&publication_of(output)->dispatch, ago_ns);
+	dispatch_set_age(&publication_of(output)->dispatch, ago_ns);
 }
 
 static void add_table_values(struct reading_output *output, const struct table *table,

@@ -253,7 +253,7 @@ static void publish_metric(struct publisher *p, const struct metric *metric)
 void publish_table(const struct table *table, const struct snapshot *snapshot, const char *probe,
 		   const struct config *config, const struct dispatch *dispatch)
 {
-	const struct kind *kind = kind_of(table->schema.subject.kind);
+	const struct kind *kind = row_kind_of(table->schema.subject.kind);
 
 	for (size_t i = 0; i < table->accumulators.count; i++) {
 		struct series_name name;

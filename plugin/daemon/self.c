@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The plugin's own figures. What readings change is copied with the lock held; the rest comes from
+ * The plugin's own figures. What readings change is copied with the lock held; the other comes from
  * the kernel, and all of it is dispatched without a lock.
  */
 #include "self.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 #include "config/name.h"
 #include "dispatch.h"
 #include "object/map_memory.h"
@@ -141,13 +141,13 @@ static void publish_unassigned(const struct dispatch *dispatch, const struct pro
 	bool any = false;
 
 	for (size_t i = 0; i < probe->table_count; i++) {
-		any |= probe->tables[i].rows.by_leave;
+		any |= probe->tables[i].rows.by_grant;
 		returned += __atomic_load_n(&probe->tables[i].slots.returned, __ATOMIC_RELAXED);
 	}
 	if (!any)
 		return;
 	publish_named(dispatch, "objects", "services_without_row", probe->name,
-		      probe_services_waiting(probe));
+		      probe_services_unassigned(probe));
 	publish_events(dispatch, "rows_returned", probe->name, returned);
 }
 
@@ -167,9 +167,9 @@ static void publish_keys(const struct dispatch *dispatch, const struct key_figur
 	if (!figures->any)
 		return;
 	publish_named(dispatch, "objects", "keys", name, figures->shown);
-	publish_named(dispatch, "objects", "other", name, figures->rest);
-	if (!isnan(figures->rest_percent))
-		publish_named(dispatch, "percent", "other", name, figures->rest_percent);
+	publish_named(dispatch, "objects", "other", name, figures->other);
+	if (!isnan(figures->other_percent))
+		publish_named(dispatch, "percent", "other", name, figures->other_percent);
 }
 
 static void publish_walk(const struct dispatch *dispatch, const char *name, uint64_t cost_ns)
@@ -197,7 +197,7 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	keys = probe->keys;
 	pthread_mutex_unlock(&services->lock);
 	off = failing || (paused && !probe->on_threshold);
-	publish_status(dispatch, probe->name, off ? 0 : probe->object.tier);
+	publish_status(dispatch, probe->name, off ? 0 : probe->object.hook_set);
 	if (read_s > 0 && !paused)
 		publish_named(dispatch, "duration", "read", probe->name, read_s);
 	publish_walk(dispatch, probe->name, walk_ns);
@@ -239,10 +239,10 @@ static void publish_services(const struct dispatch *dispatch, struct services *s
 	uint64_t names_refused;
 	unsigned shown, hidden;
 
-	publish_status(dispatch, SELF_SERVICES, services->object.tier);
+	publish_status(dispatch, SELF_SERVICES, services->object.hook_set);
 	if (!services->object.bpf)
 		return;
-	snapshot = services_take(services);
+	snapshot = services_acquire(services);
 	shown = snapshot->shown;
 	hidden = snapshot->hidden;
 	names_refused = snapshot->names_refused;
@@ -259,13 +259,13 @@ static void publish_services(const struct dispatch *dispatch, struct services *s
 	publish_events(dispatch, "refused", SELF_SERVICES,
 		       services->counters->refused + services->counters->no_room);
 	dispatch_gauge(dispatch, SUBJECT, "objects", "processes_without_row",
-		       (double)services->counters->waiting);
+		       (double)services->counters->unassigned);
 }
 
-static void publish_runs(const struct dispatch *dispatch, const struct runs *runs)
+static void publish_runs(const struct dispatch *dispatch, const struct run_statistics *runs)
 {
 	for (size_t i = 0; i < runs->count; i++) {
-		const struct run *run = &runs->run[i];
+		const struct program_runs *run = &runs->run[i];
 
 		publish_named(dispatch, "operations_per_second", "run", run->name, run->rate);
 		if (run->mean_s > 0)
@@ -309,12 +309,13 @@ bool self_reserved(const char *name)
 int self_open(struct self *self, const struct services *services, const struct probe *probes,
 	      size_t probe_count)
 {
-	int status =
-		services->object.bpf ? runs_add(&self->runs, SELF_SERVICES, &services->object) : 0;
+	int status = services->object.bpf
+			     ? run_statistics_add(&self->runs, SELF_SERVICES, &services->object)
+			     : 0;
 
 	for (size_t i = 0; i < probe_count && status == 0; i++)
 		if (probes[i].object.bpf)
-			status = runs_add(&self->runs, probes[i].name, &probes[i].object);
+			status = run_statistics_add(&self->runs, probes[i].name, &probes[i].object);
 	self->marks = calloc(probe_count + 1, sizeof(*self->marks));
 	return self->marks ? status : -ENOMEM;
 }
@@ -331,15 +332,15 @@ void self_read(struct self *self, struct services *services, struct probe *probe
 	}
 	publish_services(&self->dispatch, services);
 	publish_samplers(&self->dispatch, sampler);
-	runs_read(&self->runs, interval_s);
+	run_statistics_read(&self->runs, interval_s);
 	note_runs(self, probes, probe_count);
-	if (runs_known(&self->runs))
+	if (run_statistics_is_recent(&self->runs))
 		publish_runs(&self->dispatch, &self->runs);
 }
 
 void self_done(struct self *self)
 {
-	runs_done(&self->runs);
+	run_statistics_done(&self->runs);
 	free(self->marks);
 	self->marks = NULL;
 	free(self->notices);

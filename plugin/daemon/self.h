@@ -4,8 +4,8 @@
 
 #include "dispatch.h"
 #include "probe/cost.h"
-#include "probe/probe_state.h"
-#include "probe/runs.h"
+#include "probe/probe.h"
+#include "probe/run_statistics.h"
 #include "probe/sampler.h"
 #include "service/service.h"
 
@@ -14,7 +14,7 @@
 /* The plugin's figures about itself, under "ebpf-self". */
 struct self {
 	struct dispatch dispatch;
-	struct runs runs;
+	struct run_statistics runs;
 	uint64_t noted_ns;       /* time of the sample that the probes have got last */
 	struct cost_mark *marks; /* one for each probe */
 	struct notice {
@@ -49,7 +49,7 @@ int self_open(struct self *self, const struct services *services, const struct p
 bool self_reserved(const char *name);
 
 /* Dispatches the state and the cost of the plugin. Sleeps for about a second now and then, without
- * a lock: see runs_read(). */
+ * a lock: see run_statistics_read(). */
 void self_read(struct self *self, struct services *services, struct probe *probes,
 	       size_t probe_count, struct sampler *sampler, double interval_s);
 

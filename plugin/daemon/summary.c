@@ -20,7 +20,7 @@ struct summary {
  * are not counted here. */
 static void count_services_by_kind(struct summary *summary, struct services *services)
 {
-	const struct snapshot *snapshot = services_take(services);
+	const struct snapshot *snapshot = services_acquire(services);
 
 	summary->configured = (unsigned)services->config->service_count;
 	for (uint32_t row = 0; row < snapshot->row_count; row++) {
@@ -64,7 +64,7 @@ static bool count_series(struct summary *summary, struct services *services,
 	return true;
 }
 
-bool summary_tell(struct services *services, const struct probe *probes, size_t probe_count)
+bool summary_log(struct services *services, const struct probe *probes, size_t probe_count)
 {
 	struct summary summary = { 0 };
 

@@ -2,7 +2,7 @@
 #ifndef EBPF_SUMMARY_H
 #define EBPF_SUMMARY_H
 
-#include "probe/probe_state.h"
+#include "probe/probe.h"
 #include "service/service.h"
 
 #include <stdbool.h>
@@ -10,6 +10,6 @@
 
 /* Logs how many services and series there are, once each running probe has dispatched the figures
  * of an interval. Returns whether it was logged. No lock may be held. */
-bool summary_tell(struct services *services, const struct probe *probes, size_t probe_count);
+bool summary_log(struct services *services, const struct probe *probes, size_t probe_count);
 
 #endif

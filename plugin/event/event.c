@@ -7,7 +7,7 @@
 #include "event.h"
 
 #include "object/annotation.h"
-#include "object/variant.h"
+#include "object/hook_set_parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -144,7 +144,7 @@ static int read_integer_field(const struct event_parser *r, const char *member,
 	field->size = type->size;
 	if (type->size == 1 || type->size == 2 || type->size == 4 || type->size == 8)
 		return 0;
-	return bad_member(r, member, "only integers of 1, 2, 4 or 8 bytes can be told");
+	return bad_member(r, member, "only integers of 1, 2, 4 or 8 bytes can be written");
 }
 
 static int read_string_field(const struct event_parser *r, const char *member,
@@ -155,7 +155,7 @@ static int read_string_field(const struct event_parser *r, const char *member,
 	const struct btf_type *element = resolve_event_type(r->event->btf, array->type, &id);
 
 	if (!element || !btf_is_int(element) || element->size != 1)
-		return bad_member(r, member, "only arrays of char can be told");
+		return bad_member(r, member, "only arrays of char can be written");
 	if (array->nelems == 0 || array->nelems > STRING_SIZE_MAX)
 		return bad_member(r, member, "a string has 1 to 256 bytes");
 	field->kind = FIELD_STRING;
@@ -192,7 +192,7 @@ static int read_field(const struct event_parser *r, int i, struct event_field *f
 	int status;
 
 	if (!type || bits % 8 || btf_member_bitfield_size(r->record, (uint32_t)i))
-		return bad_member(r, member, "bit fields cannot be told");
+		return bad_member(r, member, "bit fields cannot be written");
 	field->offset = bits / 8;
 	if (btf_is_int(type) || btf_is_any_enum(type))
 		status = read_integer_field(r, member, type, field);
@@ -258,13 +258,13 @@ static int parse_braces(const struct event_parser *r, const char *text, size_t l
 	status = read_field(r, member, field);
 	if (status || !colon)
 		return status;
-	if (length - name != strlen(":octets") || strncmp(colon, ":octets", length - name) != 0 ||
+	if (length - name != strlen(":bytes") || strncmp(colon, ":bytes", length - name) != 0 ||
 	    field->kind != FIELD_UNSIGNED)
 		return error_set(r->error, -EINVAL,
-				 "map %s: {%.*s}: behind the colon can only be \"octets\", of an "
+				 "map %s: {%.*s}: behind the colon can only be \"bytes\", of an "
 				 "unsigned integer",
 				 r->event->map, (int)length, text);
-	field->kind = FIELD_OCTETS;
+	field->kind = FIELD_BYTES;
 	return 0;
 }
 
@@ -405,7 +405,7 @@ int events_find(struct events *events, struct object *object, const struct strin
 		struct event event = { 0 }, *grown;
 		int status = 0;
 
-		if (!bpf_map__is_internal(map) && variant_has_map(object, map, options))
+		if (!bpf_map__is_internal(map) && object_map_is_enabled(object, map, options))
 			status = event_open(&event, map, btf, lookup, error);
 		/* The kernel accepts no value size of a ring buffer. */
 		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF)

@@ -21,7 +21,7 @@
 enum field_kind {
 	FIELD_UNSIGNED,
 	FIELD_SIGNED,
-	FIELD_OCTETS, /* an unsigned number, in KiB, MiB, ... */
+	FIELD_BYTES, /* an unsigned number, in KiB, MiB, ... */
 	FIELD_ENUM,
 	FIELD_STRING,
 	FIELD_SERVICE, /* the number of a row: the name of its service */

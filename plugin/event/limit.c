@@ -34,17 +34,17 @@ static bool pass_common_limit(struct limit *limit, uint64_t now_ns)
 /* Was nothing sent about this subject for a period? */
 static bool is_source_due(const struct limit_source *source, uint64_t now_ns)
 {
-	return !source->told_ns || now_ns >= source->told_ns + LIMIT_PERIOD_NS;
+	return !source->sent_ns || now_ns >= source->sent_ns + LIMIT_PERIOD_NS;
 }
 
 static bool pass_limit(struct limit *limit, struct limit_source *source, uint64_t now_ns,
-		       uint64_t *ret_held)
+		       uint64_t *ret_suppressed)
 {
 	if (!pass_common_limit(limit, now_ns) && !is_source_due(source, now_ns))
 		return false;
-	source->told_ns = now_ns;
-	*ret_held = source->held;
-	source->held = 0;
+	source->sent_ns = now_ns;
+	*ret_suppressed = source->suppressed;
+	source->suppressed = 0;
 	return true;
 }
 
@@ -73,12 +73,12 @@ static struct limit_source *limit_source_of(struct limit *limit, const char *sub
 
 		if (!strcmp(source->subject, subject))
 			return source;
-		if (!source->held && is_source_due(source, now_ns))
+		if (!source->suppressed && is_source_due(source, now_ns))
 			found = source;
 	}
 	found = found ?: add_limit_source(limit);
 	if (!found)
-		found = &limit->rest;
+		found = &limit->common;
 	else
 		*found = (struct limit_source){ 0 };
 	snprintf(found->subject, sizeof(found->subject), "%s", subject);
@@ -86,13 +86,13 @@ static struct limit_source *limit_source_of(struct limit *limit, const char *sub
 }
 
 bool limit_pass(struct limit *limit, const char *subject, const char *text, uint64_t now_ns,
-		uint64_t *ret_held)
+		uint64_t *ret_suppressed)
 {
 	struct limit_source *source = limit_source_of(limit, subject, now_ns);
 
-	if (pass_limit(limit, source, now_ns, ret_held))
+	if (pass_limit(limit, source, now_ns, ret_suppressed))
 		return true;
-	source->held++;
+	source->suppressed++;
 	snprintf(source->text, sizeof(source->text), "%s", text);
 	return false;
 }
@@ -100,23 +100,23 @@ bool limit_pass(struct limit *limit, const char *subject, const char *text, uint
 /* The entry with suppressed events about which something was sent longest ago, or NULL. */
 static const struct limit_source *find_oldest_suppressed(const struct limit *limit)
 {
-	const struct limit_source *next = limit->rest.held ? &limit->rest : NULL;
+	const struct limit_source *next = limit->common.suppressed ? &limit->common : NULL;
 
 	for (size_t i = 0; i < limit->count; i++) {
 		const struct limit_source *source = &limit->sources[i];
 
-		if (source->held && (!next || source->told_ns < next->told_ns))
+		if (source->suppressed && (!next || source->sent_ns < next->sent_ns))
 			next = source;
 	}
 	return next;
 }
 
 bool limit_release(struct limit *limit, uint64_t now_ns, const struct limit_source **ret_source,
-		   uint64_t *ret_held)
+		   uint64_t *ret_suppressed)
 {
 	struct limit_source *next = (struct limit_source *)find_oldest_suppressed(limit);
 
-	if (!next || !pass_limit(limit, next, now_ns, ret_held))
+	if (!next || !pass_limit(limit, next, now_ns, ret_suppressed))
 		return false;
 	*ret_source = next;
 	return true;
@@ -129,7 +129,7 @@ uint64_t limit_due(const struct limit *limit)
 
 	if (!next)
 		return UINT64_MAX;
-	since = next->told_ns < limit->credited_ns ? next->told_ns : limit->credited_ns;
+	since = next->sent_ns < limit->credited_ns ? next->sent_ns : limit->credited_ns;
 	return since + LIMIT_PERIOD_NS;
 }
 

@@ -18,8 +18,8 @@
 struct limit_source {
 	char subject[SUBJECT_NAME_MAX];
 	char text[EVENT_TEXT_MAX];
-	uint64_t told_ns; /* when something was sent about it last; 0: never */
-	uint64_t held;    /* events suppressed since then */
+	uint64_t sent_ns;    /* when something was sent about it last; 0: never */
+	uint64_t suppressed; /* events suppressed since then */
 };
 
 /* How often something is sent: about all subjects together a burst, and after that once a period;
@@ -30,19 +30,19 @@ struct limit {
 	uint64_t credited_ns; /* up to when elapsed periods have been credited */
 	struct limit_source *sources;
 	size_t count;
-	struct limit_source rest; /* the common one, of subjects without an entry */
+	struct limit_source common; /* the common one, of subjects without an entry */
 };
 
-/* An event about a subject, with this text. true: it is to be sent; *ret_held is how many were
+/* An event about a subject, with this text. true: it is to be sent; *ret_suppressed is how many were
  * suppressed before it. */
 bool limit_pass(struct limit *limit, const char *subject, const char *text, uint64_t now_ns,
-		uint64_t *ret_held);
+		uint64_t *ret_suppressed);
 
-/* Returns a subject whose last suppressed event is to be sent now. *ret_held is how many were
+/* Returns a subject whose last suppressed event is to be sent now. *ret_suppressed is how many were
  * suppressed, that one included. *ret_source is valid until the next call. To be called until it
  * returns false. */
 bool limit_release(struct limit *limit, uint64_t now_ns, const struct limit_source **ret_source,
-		   uint64_t *ret_held);
+		   uint64_t *ret_suppressed);
 
 /* When limit_release() returns something next; UINT64_MAX: nothing is suppressed. */
 uint64_t limit_due(const struct limit *limit);

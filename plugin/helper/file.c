@@ -31,20 +31,20 @@ static int receive_chunks(int fd, uint64_t size_max, uint64_t end_ns, struct fil
 	int32_t size = 0;
 
 	while (status == 0) {
-		status = worker_receive(fd, &size, sizeof(size), end_ns);
+		status = helper_receive(fd, &size, sizeof(size), end_ns);
 		if (status || size <= 0)
 			break;
 		if ((uint64_t)size > size_max - file->size)
 			return -EPIPE;
 		status = grow_file(file, (size_t)size);
 		if (status == 0)
-			status = worker_receive(fd, file->bytes + file->size, (size_t)size, end_ns);
+			status = helper_receive(fd, file->bytes + file->size, (size_t)size, end_ns);
 		if (status == 0)
 			file->size += (size_t)size;
 	}
 	if (file->bytes)
 		file->bytes[file->size] = '\0';
-	return status ?: worker_told(size);
+	return status ?: helper_file_error(size);
 }
 
 uint64_t file_number(const char *path)
@@ -70,8 +70,8 @@ static int ask_file_content(int socket, void *with)
 	uint64_t end_ns = clock_ns() + request->wait_ms * 1000000ULL;
 	uint64_t size_max = request->size_max + (request->cut ? 0 : 1);
 	size_t length = strlen(request->path);
-	struct question helper_request = {
-		.kind = QUESTION_FILE,
+	struct helper_request helper_request = {
+		.kind = HELPER_FILE,
 		.size_max = size_max,
 		.path_length = (uint32_t)length,
 		.flags = request->follow ? 0 : O_NOFOLLOW,
@@ -84,24 +84,24 @@ static int ask_file_content(int socket, void *with)
 	if (!socket_send(socket, &helper_request, sizeof(helper_request)) ||
 	    !socket_send(socket, request->path, length))
 		return -EPIPE;
-	status = worker_receive(socket, &reply, sizeof(reply), end_ns);
+	status = helper_receive(socket, &reply, sizeof(reply), end_ns);
 	if (status || reply.status)
-		return status ?: worker_told(reply.status);
+		return status ?: helper_file_error(reply.status);
 	exchange->file->owner = reply.owner;
 	status = receive_chunks(socket, size_max, end_ns, exchange->file);
 	return status ?: exchange->file->size > request->size_max ? -EFBIG : 0;
 }
 
-int file_read(struct file_reader *helper, const struct file_request *request, struct file *ret_file)
+int file_read(struct file_helper *helper, const struct file_request *request, struct file *ret_file)
 {
-	struct worker_turn charge = { .share = request->share, .whose = request->whose };
+	struct file_charge charge = { .budget = request->budget, .owner = request->owner };
 	struct file file = { 0 };
 	struct file_exchange exchange = { .request = request, .file = &file };
 	int status;
 
-	if (strlen(request->path) > QUESTION_PATH_MAX)
+	if (strlen(request->path) > HELPER_PATH_MAX)
 		return -ENAMETOOLONG;
-	status = worker_ask(helper, &charge, ask_file_content, &exchange);
+	status = helper_ask(helper, &charge, ask_file_content, &exchange);
 	if (status)
 		free(file.bytes);
 	else

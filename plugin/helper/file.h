@@ -4,8 +4,8 @@
 
 /* Files that belong to others, read by a helper process so that the daemon never hangs. */
 
+#include "file_helper.h"
 #include "helper_message.h"
-#include "worker.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,8 +19,8 @@ struct file_request {
 	bool cut;         /* a longer file is cut off, not refused */
 	bool follow;      /* the path may be a symbolic link */
 	unsigned wait_ms; /* from open to the last byte */
-	enum file_share share;
-	uint64_t whose; /* while a file of this number is stuck, no other of it is tried */
+	enum file_budget budget;
+	uint64_t owner; /* while a file of this number is stuck, no other of it is tried */
 };
 
 struct file {
@@ -33,10 +33,10 @@ struct file {
  * -ELOOP: it is a symbolic link; -EFBIG: it is larger than size_max; -ETIMEDOUT: it does not
  * answer; -EBUSY: too many files of this budget do not answer. A helper is used by one thread at a
  * time. */
-int file_read(struct file_reader *helper, const struct file_request *request,
+int file_read(struct file_helper *helper, const struct file_request *request,
 	      struct file *ret_file);
 
-/* The number for `whose` of a file of root's: a hash of its path, above the numbers of users and
+/* The number for `owner` of a file of root's: a hash of its path, above the numbers of users and
  * pid files. */
 uint64_t file_number(const char *path);
 

@@ -141,15 +141,15 @@ int ksyms_parse(struct ksyms *ksyms, char *text)
 	return 0;
 }
 
-void ksyms_refresh(struct ksyms *ksyms, struct file_reader *files, uint64_t now_ns)
+void ksyms_refresh(struct ksyms *ksyms, struct file_helper *files, uint64_t now_ns)
 {
 	const struct file_request request = {
 		.path = KALLSYMS,
 		.size_max = KALLSYMS_SIZE_MAX,
 		.cut = true,
 		.wait_ms = KALLSYMS_WAIT_MS,
-		.share = FILE_OF_ROOT,
-		.whose = file_number(KALLSYMS),
+		.budget = FILE_OF_ROOT,
+		.owner = file_number(KALLSYMS),
 	};
 	struct file file;
 

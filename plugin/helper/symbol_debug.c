@@ -9,7 +9,7 @@
 
 #define DEBUG_DIRECTORY "/usr/lib/debug/.build-id"
 
-int symbol_debug_open(struct file_reader *files, const struct symbol_about *about,
+int symbol_debug_open(struct file_helper *files, const struct symbol_about *about,
 		      struct symbol_file *ret_file, char ret_path[SYMBOL_DEBUG_PATH_MAX],
 		      struct error *error)
 {

@@ -15,7 +15,7 @@
 #define OPEN_WAIT_MS 5000
 
 struct open_exchange {
-	struct question request;
+	struct helper_request request;
 	const char *path;
 	struct symbol_file file;
 };
@@ -23,13 +23,13 @@ struct open_exchange {
 static int ask_to_open(int socket, void *with)
 {
 	struct open_exchange *opened = with;
-	struct open_answer reply = { 0 };
+	struct open_reply reply = { 0 };
 	int fd = -1, status;
 
 	if (!socket_send(socket, &opened->request, sizeof(opened->request)) ||
 	    !socket_send(socket, opened->path, opened->request.path_length))
 		return -EPIPE;
-	status = worker_receive_descriptor(socket, &reply, sizeof(reply),
+	status = helper_receive_descriptor(socket, &reply, sizeof(reply),
 					   clock_ns() + OPEN_WAIT_MS * 1000000ULL, &fd);
 	if (status)
 		return status;
@@ -39,7 +39,7 @@ static int ask_to_open(int socket, void *with)
 		return -EPIPE;
 	}
 	if (reply.status)
-		return worker_told(reply.status);
+		return helper_file_error(reply.status);
 	opened->file = (struct symbol_file){ .fd = fd,
 					     .device = reply.device,
 					     .inode = reply.inode,
@@ -73,22 +73,22 @@ static const char *why_not_open(int status, const char *path, pid_t pid)
 	}
 }
 
-int symbol_open(struct file_reader *files, const char *path, pid_t pid,
+int symbol_open(struct file_helper *files, const char *path, pid_t pid,
 		struct symbol_file *ret_file, struct error *error)
 {
 	struct open_exchange opened = { .path = path ? path : "" };
-	struct worker_turn charge = { .share = pid ? FILE_OF_USERS : FILE_OF_ROOT };
+	struct file_charge charge = { .budget = pid ? FILE_OF_USERS : FILE_OF_ROOT };
 	size_t length = strlen(opened.path);
-	char owner_text[32 + QUESTION_PATH_MAX];
+	char owner_text[32 + HELPER_PATH_MAX];
 	int status = -ENAMETOOLONG;
 
-	if (length <= QUESTION_PATH_MAX) {
+	if (length <= HELPER_PATH_MAX) {
 		snprintf(owner_text, sizeof(owner_text), "%d:%s", (int)pid, opened.path);
-		charge.whose = file_number(pid ? owner_text : opened.path);
-		opened.request = (struct question){ .kind = QUESTION_OPEN,
-						    .path_length = (uint32_t)length,
-						    .pid = pid };
-		status = worker_ask(files, &charge, ask_to_open, &opened);
+		charge.owner = file_number(pid ? owner_text : opened.path);
+		opened.request = (struct helper_request){ .kind = HELPER_OPEN,
+							  .path_length = (uint32_t)length,
+							  .pid = pid };
+		status = helper_ask(files, &charge, ask_to_open, &opened);
 	}
 	if (status)
 		return error_set(error, status, "%s", why_not_open(status, path, pid));

@@ -31,10 +31,10 @@ struct symbol_file {
  * in the directories of libraries (NAME.so.3) or programs. It is fast, and is called again to learn
  * whether the path now leads to another file. Returns 0 or a negative errno, and the error
  * completes "cannot read PATH: ". -ENOENT: there is no file; -ESRCH: there is no such process. */
-int symbol_open(struct file_reader *files, const char *path, pid_t pid,
+int symbol_open(struct file_helper *files, const char *path, pid_t pid,
 		struct symbol_file *ret_file, struct error *error);
 
-/* The number of the file for struct worker_turn. */
+/* The number of the file for struct file_charge. */
 uint64_t symbol_number(const struct symbol_file *file);
 
 /* Is it the same file with the same content? Two containers of one image have the same files. */

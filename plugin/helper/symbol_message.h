@@ -16,7 +16,7 @@
 #define SYMBOL_BUILD_ID_MAX 64
 #define SYMBOL_CPU_S 5
 #define SYMBOL_WAIT_MS 8000
-#define SYMBOL_ANSWER_MAX (16UL << 20)
+#define SYMBOL_REPLY_MAX (16UL << 20)
 #define SYMBOL_MEMORY_MAX (512UL << 20)
 
 /* The descriptors of ebpf-symbols. */
@@ -52,9 +52,9 @@ struct symbol_request_name {
 };
 
 /* The reply to SYMBOL_REQUEST_FIND: this head; then for each name in order a struct
- * symbol_answer_name, its reason, and `count` times a struct symbol_answer_place with its arguments
+ * symbol_reply_name, its reason, and `count` times a struct symbol_reply_location with its arguments
  * behind it. */
-struct symbol_answer {
+struct symbol_reply {
 	uint32_t version;
 	uint32_t build_id_size;
 	uint8_t build_id[SYMBOL_BUILD_ID_MAX]; /* by which a separate file of symbols is found */
@@ -63,23 +63,23 @@ struct symbol_answer {
 			       * symbols */
 };
 
-struct symbol_answer_name {
+struct symbol_reply_name {
 	int32_t status;
 	uint32_t reason_length;
 	uint32_t count;
 };
 
-struct symbol_answer_place {
+struct symbol_reply_location {
 	uint64_t offset;
 	uint64_t semaphore;
 	uint32_t flags;
 	uint32_t arguments_length;
 };
 
-/* The reply to the other requests: struct symbol_answer, then this. If the status is 0, for each
+/* The reply to the other requests: struct symbol_reply, then this. If the status is 0, for each
  * offset or address in order a uint32_t length below SYMBOL_NAMED_MAX follows, and so many bytes:
  * the names of functions, outermost first, with a NUL between them. Length 0: no name. */
-struct symbol_answer_names {
+struct symbol_reply_names {
 	int32_t status;       /* 0; -ENOEXEC: the file is of another kind; -ENOMEM */
 	uint32_t wants_debug; /* 1: a separate file may name more */
 };

@@ -5,9 +5,9 @@
  */
 #include "symbol_name.h"
 
-#include "symbol_answer.h"
-#include "symbol_ask.h"
 #include "symbol_debug.h"
+#include "symbol_process.h"
+#include "symbol_reply.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static int make_name_request(const struct name_request *wanted_names, bool has_d
 	return 0;
 }
 
-static int ask_names(struct file_reader *files, const struct symbol_file *file, int debug_fd,
+static int ask_names(struct file_helper *files, const struct symbol_file *file, int debug_fd,
 		     const struct name_request *wanted_names, struct symbol_names *ret_names,
 		     struct symbol_about *ret_about, struct error *error)
 {
@@ -53,13 +53,13 @@ static int ask_names(struct file_reader *files, const struct symbol_file *file, 
 	free(request.bytes);
 	if (status)
 		return status;
-	status = symbol_answer_take_names(reply.bytes, reply.size, wanted_names->count, ret_names,
+	status = symbol_reply_parse_names(reply.bytes, reply.size, wanted_names->count, ret_names,
 					  ret_about);
 	free(reply.bytes);
 	return status ? symbol_ask_error(files, status, error) : 0;
 }
 
-static int name_once(struct file_reader *files, const struct symbol_file *file, int debug_fd,
+static int name_once(struct file_helper *files, const struct symbol_file *file, int debug_fd,
 		     const struct name_request *wanted_names, struct symbol_names *ret_names,
 		     struct symbol_about *ret_about, struct error *error)
 {
@@ -86,7 +86,7 @@ static int name_once(struct file_reader *files, const struct symbol_file *file, 
 }
 
 /* Failures leave the names as they are. */
-static void name_in_debug(struct file_reader *files, const struct symbol_file *file,
+static void name_in_debug(struct file_helper *files, const struct symbol_file *file,
 			  const struct name_request *wanted_names, const struct symbol_about *about,
 			  struct symbol_names *names)
 {
@@ -105,7 +105,7 @@ static void name_in_debug(struct file_reader *files, const struct symbol_file *f
 	symbol_close(&debug);
 }
 
-int symbol_name(struct file_reader *files, const struct symbol_file *file, const uint64_t *offsets,
+int symbol_name(struct file_helper *files, const struct symbol_file *file, const uint64_t *offsets,
 		size_t count, struct symbol_names *ret_names, uint8_t ret_build_id[20],
 		struct error *error)
 {
@@ -125,7 +125,7 @@ int symbol_name(struct file_reader *files, const struct symbol_file *file, const
 	return 0;
 }
 
-int symbol_name_made(struct file_reader *files, const struct symbol_file *map,
+int symbol_name_made(struct file_helper *files, const struct symbol_file *map,
 		     const uint64_t *addresses, size_t count, struct symbol_names *ret_names,
 		     struct error *error)
 {

@@ -15,13 +15,13 @@
  * Returns 0, for symbol_names_done(), or a negative errno, and the error says why; -ENOEXEC: it
  * is no program of this machine. ret_build_id (may be NULL): the file's, padded with zeros; all
  * zeros: it has none. */
-int symbol_name(struct file_reader *files, const struct symbol_file *file, const uint64_t *offsets,
+int symbol_name(struct file_helper *files, const struct symbol_file *file, const uint64_t *offsets,
 		size_t count, struct symbol_names *ret_names, uint8_t ret_build_id[20],
 		struct error *error);
 
 /* The same for addresses of code that a program has generated at run time, by the map that it
  * writes for perf, perf-PID.map. -ENOEXEC: the file has no line of such a map. */
-int symbol_name_made(struct file_reader *files, const struct symbol_file *map,
+int symbol_name_made(struct file_helper *files, const struct symbol_file *map,
 		     const uint64_t *addresses, size_t count, struct symbol_names *ret_names,
 		     struct error *error);
 

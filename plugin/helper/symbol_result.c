@@ -10,8 +10,8 @@ void symbol_found_done(struct symbol_found *found, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < found[i].count; j++)
-			free(found[i].places[j].arguments);
-		free(found[i].places);
+			free(found[i].locations[j].arguments);
+		free(found[i].locations);
 		found[i] = (struct symbol_found){ 0 };
 	}
 }

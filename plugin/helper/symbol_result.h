@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SYMBOL_PLACES_MAX 256   /* locations of one name */
-#define SYMBOL_OFFSETS_MAX 4096 /* offsets that are named at once */
+#define SYMBOL_LOCATIONS_MAX 256 /* locations of one name */
+#define SYMBOL_OFFSETS_MAX 4096  /* offsets that are named at once */
 
 /* A function or marker to find. The text stays the caller's. */
 struct symbol_wanted {
@@ -25,16 +25,16 @@ struct symbol_wanted {
 };
 
 enum {
-	SYMBOL_STEPPED = 1,    /* the kernel cannot emulate the instruction: 20 times as slow */
-	SYMBOL_GO = 2,         /* a function of Go, whose stacks do not survive a uretprobe */
+	SYMBOL_SINGLE_STEP = 1, /* the kernel cannot emulate the instruction: 20 times as slow */
+	SYMBOL_GO = 2,          /* a function of Go, whose stacks do not survive a uretprobe */
 	SYMBOL_RETURN = 4,     /* not the entry but an instruction that returns from the function */
 	SYMBOL_NO_RETURNS = 8, /* an entry; it is unknown where the function returns */
 };
 
-struct symbol_place {
+struct symbol_location {
 	uint64_t offset;    /* in the file */
 	uint64_t semaphore; /* offset in the file of the count of a marker's users; 0: none */
-	uint32_t flags;     /* SYMBOL_STEPPED and others */
+	uint32_t flags;     /* SYMBOL_SINGLE_STEP and others */
 	char *arguments;    /* of a marker, as sys/sdt.h writes them: "-4@%edi 8@%rax"; else NULL */
 };
 
@@ -48,7 +48,7 @@ struct symbol_found {
 	 * SYMBOL_NO_RETURNS is set. */
 	int status;
 	struct error error;
-	struct symbol_place *places; /* a function's entry comes first */
+	struct symbol_location *locations; /* a function's entry comes first */
 	size_t count;
 };
 

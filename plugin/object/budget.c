@@ -5,7 +5,7 @@
  */
 #include "budget.h"
 
-#include "share.h"
+#include "shared_map.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -81,7 +81,7 @@ void demand_add_maps(struct demand *demand, const struct object *object, bool bo
 
 	bpf_object__for_each_map(map, object->bpf)
 	{
-		if (bpf_map__autocreate(map) && !(borrows && share_is_borrowed(object, map)))
+		if (bpf_map__autocreate(map) && !(borrows && map_is_shared(object, map)))
 			demand_add(demand, bpf_map__name(map), demand_of_map(map, cpus));
 	}
 }
@@ -91,7 +91,7 @@ static uint64_t whole_mib(uint64_t bytes)
 	return bytes / BUDGET_MIB + (bytes % BUDGET_MIB != 0);
 }
 
-int budget_take(struct budget *budget, const struct demand *demand, struct error *error)
+int budget_reserve(struct budget *budget, const struct demand *demand, struct error *error)
 {
 	uint64_t left = budget->limit - budget->used;
 
@@ -107,7 +107,7 @@ int budget_take(struct budget *budget, const struct demand *demand, struct error
 	return 0;
 }
 
-void budget_give(struct budget *budget, uint64_t bytes)
+void budget_release(struct budget *budget, uint64_t bytes)
 {
 	budget->used -= bytes;
 }

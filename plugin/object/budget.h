@@ -39,7 +39,7 @@ void demand_add(struct demand *demand, const char *map, uint64_t bytes);
 void demand_add_maps(struct demand *demand, const struct object *object, bool borrows);
 
 /* Reserves the memory. -ENOSPC: more is needed than is left. */
-int budget_take(struct budget *budget, const struct demand *demand, struct error *error);
-void budget_give(struct budget *budget, uint64_t bytes);
+int budget_reserve(struct budget *budget, const struct demand *demand, struct error *error);
+void budget_release(struct budget *budget, uint64_t bytes);
 
 #endif

@@ -6,7 +6,7 @@
  */
 #include "diagnosis.h"
 
-#include "util/pseudo.h"
+#include "util/kernel_file.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -97,7 +97,7 @@ static bool is_perf_for_administrators(void)
 {
 	char level[16] = "";
 
-	pseudo_read("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level) - 1);
+	kernel_file_read("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level) - 1);
 	return atoi(level) > 2 && !(capabilities() >> CAP_SYS_ADMIN & 1);
 }
 

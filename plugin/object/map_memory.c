@@ -4,8 +4,8 @@
  */
 #include "map_memory.h"
 
-#include "share.h"
-#include "util/pseudo.h"
+#include "shared_map.h"
+#include "util/kernel_file.h"
 
 #include <stdio.h>
 
@@ -16,8 +16,8 @@ static uint64_t map_memory(int fd)
 	ssize_t length;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	length = pseudo_read(path, info, sizeof(info));
-	return length > 0 ? pseudo_memlock(info, (size_t)length) : 0;
+	length = kernel_file_read(path, info, sizeof(info));
+	return length > 0 ? kernel_file_memlock(info, (size_t)length) : 0;
 }
 
 uint64_t map_memory_of(const struct object *object, const struct object *owner)
@@ -27,7 +27,7 @@ uint64_t map_memory_of(const struct object *object, const struct object *owner)
 
 	bpf_object__for_each_map(map, object->bpf)
 	{
-		if (bpf_map__fd(map) >= 0 && !(owner && share_is_borrowed(object, map)))
+		if (bpf_map__fd(map) >= 0 && !(owner && map_is_shared(object, map)))
 			bytes += map_memory(bpf_map__fd(map));
 	}
 	return bytes;

@@ -77,7 +77,7 @@ int object_open_memory(struct object *object, const void *bytes, size_t size, co
 	return status;
 }
 
-int object_open(struct object *object, const char *path, struct file_reader *files,
+int object_open(struct object *object, const char *path, struct file_helper *files,
 		struct error *error)
 {
 	struct file_request request = {
@@ -85,8 +85,8 @@ int object_open(struct object *object, const char *path, struct file_reader *fil
 		.size_max = OBJECT_SIZE_MAX,
 		.follow = true,
 		.wait_ms = OBJECT_WAIT_MS,
-		.share = FILE_OF_ROOT,
-		.whose = file_number(path),
+		.budget = FILE_OF_ROOT,
+		.owner = file_number(path),
 	};
 	struct file file;
 	int status = file_read(files, &request, &file);

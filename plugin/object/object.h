@@ -43,13 +43,13 @@ struct object {
 	} * sections;
 	size_t section_count;
 	bool loaded;
-	unsigned tier; /* the hook set in use; 1 if the object has none; 0: not attached */
+	unsigned hook_set; /* the hook set in use; 1 if the object has none; 0: not attached */
 };
 
 /* Opens the object file at `path`, read by the helper `files`, which stays the caller's. The error
  * says step, reason and remedy, but not the object. Errors of file_read(); -ENODATA: the file is
  * empty; errors of object_open_memory(). */
-int object_open(struct object *object, const char *path, struct file_reader *files,
+int object_open(struct object *object, const char *path, struct file_helper *files,
 		struct error *error);
 
 /* Opens an object from the bytes of a file, which may be freed afterwards. `path` is for messages;

@@ -15,10 +15,10 @@
 #define SECTION ".rodata" /* and .rodata.NAME */
 #define MODIFIERS_MAX 32
 
-/* The engine sets these in every object, see metric.bpf.h. */
+/* The engine sets these in every object, see docs/writing-a-probe.md. */
 static const char *const SET_BY_ENGINE[] = { "service_rows", "process_rows_max", "cpus_possible",
 					     "page_size",    "tick_ns_max",      "watch_other",
-					     "shards",       "slots_max",        "slots_kept",
+					     "shards",       "slots_max",        "slots_reserved",
 					     "slots_open",   "configured_end" };
 
 struct variable {
@@ -201,7 +201,7 @@ static bool can_set(const struct object *object, const struct variable *variable
 	else if (is_option_variable(variable->name))
 		snprintf(why, size, "use Option \"%s\"", variable->name + 7);
 	else if (!is_integer(variable))
-		snprintf(why, size, "it is %s, and integers and bools alone can be set",
+		snprintf(why, size, "it is %s, and only integers and bools can be set",
 			 type_words(variable->type));
 	else if (!variable->is_constant)
 		snprintf(why, size, "it is not const volatile");

@@ -5,7 +5,7 @@
  */
 #include "cost.h"
 
-#include "attach/attachment.h"
+#include "attach/attachment_list.h"
 #include "hook_cost.h"
 #include "util/clock.h"
 
@@ -21,7 +21,7 @@ void cost_mark(struct cost_mark *ret_mark, const struct probe *probe, uint64_t n
 	};
 
 	/* Unreadable counters: there is nothing to compare the next mark with. */
-	if (run_counters_read(&probe->hot, mark.runs))
+	if (run_counters_read(&probe->run_counters, mark.runs))
 		mark.time_ns = 0;
 	*ret_mark = mark;
 }
@@ -43,7 +43,7 @@ bool cost_since(struct cost_mark *mark, const struct probe *probe, uint64_t now_
 	if (!before.time_ns || !mark->time_ns || now_ns <= before.time_ns)
 		return false;
 	elapsed_s = (double)(now_ns - before.time_ns) / (double)NS_PER_S;
-	for (size_t i = 0; i < HOT_PROGRAMS_MAX; i++)
+	for (size_t i = 0; i < RUN_COUNTERS_MAX; i++)
 		ret_cost->runs[i] = (double)(mark->runs[i] - before.runs[i]) / elapsed_s;
 	ret_cost->other_ns =
 		reading_ns(probe) + (double)(mark->sampled_ns - before.sampled_ns) / elapsed_s;
@@ -62,7 +62,7 @@ void cost_mark_function(struct cost_mark *ret_mark, const struct probe *probe, u
 
 /* ns of a run at a call, and at a return, of the most expensive of a function's hooks. */
 struct run_cost {
-	const struct hot *hot;
+	const struct run_counters *run_counters;
 	double ns[2];
 };
 
@@ -71,10 +71,10 @@ static void add_hook_cost(void *with, const struct attachment *attachment)
 	struct run_cost *cost = with;
 	const struct bpf_program *program = attachment->program;
 	double ns = hook_cost_ns(bpf_program__section_name(program)) +
-		    (double)hot_body_ns(cost->hot, program);
+		    (double)run_counters_body_ns(cost->run_counters, program);
 
-	if (attachment->stepped)
-		ns += HOOK_STEPPED_NS;
+	if (attachment->single_step)
+		ns += HOOK_SINGLE_STEP_NS;
 	if (ns > cost->ns[attachment->at_return])
 		cost->ns[attachment->at_return] = ns;
 }
@@ -83,7 +83,7 @@ bool cost_since_function(struct cost_mark *mark, const struct probe *probe, uint
 			 uint64_t now_ns, struct cost *ret_cost)
 {
 	const struct cost_mark before = *mark;
-	struct run_cost run = { .hot = &probe->hot };
+	struct run_cost run = { .run_counters = &probe->run_counters };
 	double elapsed_s, ns = 0;
 
 	cost_mark_function(mark, probe, function, now_ns);
@@ -99,22 +99,24 @@ bool cost_since_function(struct cost_mark *mark, const struct probe *probe, uint
 
 double cost_percent(const struct cost *cost, const struct probe *probe)
 {
-	double ns = hot_cost_ns(&probe->hot, cost->runs) + cost->other_ns;
+	double ns = run_counters_cost_ns(&probe->run_counters, cost->runs) + cost->other_ns;
 
 	return 100 * ns / (double)NS_PER_S / (double)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-void cost_note(struct probe *probe, const struct runs *runs)
+void cost_note(struct probe *probe, const struct run_statistics *runs)
 {
 	for (size_t i = 0; i < runs->count; i++)
-		hot_note(&probe->hot, runs->run[i].fd, runs->run[i].rate, runs->run[i].mean_s);
+		run_counters_note(&probe->run_counters, runs->run[i].fd, runs->run[i].rate,
+				  runs->run[i].mean_s);
 }
 
 void cost_sample(struct probe *probe)
 {
-	struct runs runs = { 0 };
+	struct run_statistics runs = { 0 };
 
-	if (runs_add(&runs, probe->name, &probe->object) == 0 && runs_sample(&runs, SAMPLE_US))
+	if (run_statistics_add(&runs, probe->name, &probe->object) == 0 &&
+	    run_statistics_sample(&runs, SAMPLE_US))
 		cost_note(probe, &runs);
-	runs_done(&runs);
+	run_statistics_done(&runs);
 }

@@ -2,8 +2,8 @@
 #ifndef EBPF_COST_H
 #define EBPF_COST_H
 
-#include "probe_state.h"
-#include "runs.h"
+#include "probe.h"
+#include "run_statistics.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,13 +11,13 @@
 /* Counters of a probe at one time. */
 struct cost_mark {
 	uint64_t time_ns; /* of CLOCK_BOOTTIME; 0: the counters are unknown */
-	uint64_t runs[HOT_PROGRAMS_MAX];
+	uint64_t runs[RUN_COUNTERS_MAX];
 	uint64_t sampled_ns;
 };
 
 /* Growth since a mark, per second. */
 struct cost {
-	double runs[HOT_PROGRAMS_MAX];
+	double runs[RUN_COUNTERS_MAX];
 	double other_ns; /* CPU time of samplers and of readings, each like the last one */
 };
 
@@ -41,7 +41,7 @@ bool cost_since_function(struct cost_mark *mark, const struct probe *probe, uint
 double cost_percent(const struct cost *cost, const struct probe *probe);
 
 /* Passes a sample of run statistics to the probe's programs. */
-void cost_note(struct probe *probe, const struct runs *runs);
+void cost_note(struct probe *probe, const struct run_statistics *runs);
 
 /* Takes such a sample of the probe's programs, which sleeps for a tenth of a second, where that is
  * permitted. */

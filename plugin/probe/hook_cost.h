@@ -7,7 +7,7 @@
 #define HOOK_BODY_NS 150
 #define HOOK_STATISTICS_NS 46
 /* In addition, where the kernel single-steps the instruction under a uprobe. */
-#define HOOK_STEPPED_NS 9700
+#define HOOK_SINGLE_STEP_NS 9700
 
 /* ns of a run of an empty program with this section, trap included. 0: an iterator, which no event
  * runs. */

@@ -163,7 +163,7 @@ static struct cost measure_cost(const struct overhead *overhead, struct limited 
 	struct cost cost;
 	bool known;
 
-	limited->looked_ns = now_ns;
+	limited->measured_ns = now_ns;
 	limited->sampled = false;
 	known = overhead->since(&limited->mark, limited->probe, limited->function, now_ns, &cost);
 	if (limited->function == OVERHEAD_WHOLE)
@@ -175,7 +175,7 @@ static bool interval_has_passed(const struct limited *limited, uint64_t now_ns)
 {
 	double interval_ns = limited->probe->interval_s * (double)NS_PER_S;
 
-	return (double)(now_ns - limited->looked_ns + EARLY_NS) >= interval_ns;
+	return (double)(now_ns - limited->measured_ns + EARLY_NS) >= interval_ns;
 }
 
 static void measure_if_due(const struct overhead *overhead, struct limited *limited,
@@ -250,10 +250,10 @@ static void report_off(const struct overhead *overhead, struct limited *limited,
 	name_limited(name, sizeof(name), limited);
 	name_time(time, sizeof(time), limited->wait_ns);
 	error_set(&text, 0, "%s is off for %s: %.800s", name, time, why);
-	message(limited->told_off ? LOG_NOTICE : LOG_WARNING, "%s", text.text);
-	if (!limited->told_off)
+	message(limited->reported_off ? LOG_NOTICE : LOG_WARNING, "%s", text.text);
+	if (!limited->reported_off)
 		overhead->notify(HEALTH_WARNING, limited->probe->name, text.text);
-	limited->told_off = true;
+	limited->reported_off = true;
 }
 
 static void switch_off(const struct overhead *overhead, struct limited *limited, uint64_t now_ns,
@@ -288,9 +288,9 @@ static void keep_on(const struct overhead *overhead, struct limited *limited)
 	struct error text;
 
 	limited->state = LIMITED_ON;
-	if (!limited->told_off)
+	if (!limited->reported_off)
 		return;
-	limited->told_off = false;
+	limited->reported_off = false;
 	name_limited(name, sizeof(name), limited);
 	error_set(&text, 0, "%s is on again: it costs %.3g %% of the CPUs", name,
 		  mean_percent(limited));

@@ -3,7 +3,7 @@
 #define EBPF_OVERHEAD_H
 
 #include "cost.h"
-#include "probe_state.h"
+#include "probe.h"
 #include "util/health.h"
 
 #include <stddef.h>
@@ -27,11 +27,11 @@ struct limited {
 		LIMITED_ON,
 		LIMITED_OFF,
 	} state;
-	uint64_t since_ns;  /* start of the state; of LIMITED_ON: when it was attached */
-	uint64_t looked_ns; /* when its cost was taken last */
-	uint64_t wait_ns;   /* length of the last or current pause; 0: there was none */
-	bool told_off;      /* a notification said so, and none that it is on again */
-	bool sampled;       /* the time of its runs was, since its cost was taken */
+	uint64_t since_ns;    /* start of the state; of LIMITED_ON: when it was attached */
+	uint64_t measured_ns; /* when its cost was taken last */
+	uint64_t wait_ns;     /* length of the last or current pause; 0: there was none */
+	bool reported_off;    /* a notification said so, and none that it is on again */
+	bool sampled;         /* the time of its runs was, since its cost was taken */
 	struct cost_mark mark;
 	struct cost_mark whole_mark; /* of a function: when the cost of the whole probe was taken */
 	struct cost costs[OVERHEAD_READINGS];

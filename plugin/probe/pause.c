@@ -7,7 +7,7 @@
 #include "pause.h"
 
 #include "attach/attach.h"
-#include "service/member.h"
+#include "service/service_process.h"
 #include "util/clock.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ void probe_pause(struct probe *probe)
 {
 	pthread_mutex_lock(&probe->reading);
 	attach_undo(&probe->object);
-	hot_rest(&probe->hot);
+	run_counters_pause(&probe->run_counters);
 	set_probe_paused(probe, true);
 	pthread_mutex_unlock(&probe->reading);
 }
@@ -36,13 +36,14 @@ void probe_pause_function(struct probe *probe, uint32_t function)
 int probe_resume_function(struct probe *probe, uint32_t function, struct error *error)
 {
 	struct resolver *resolver = &probe->services->resolver;
-	struct file_finder finder = members_finder(resolver);
+	struct file_finder finder = service_process_finder(resolver);
 	int status;
 
 	pthread_mutex_lock(&probe->reading);
 	status = functions_restart(probe->functions, function, clock_monotonic_ns());
 	if (status) {
-		error_set(error, status, "cannot tell its programs: %s", strerror(-status));
+		error_set(error, status, "cannot set the time from which its programs measure: %s",
+			  strerror(-status));
 	} else {
 		pthread_mutex_lock(&resolver->lock);
 		status = attachments_resume(&probe->object, functions_part(function), probe->name,
@@ -56,7 +57,7 @@ int probe_resume_function(struct probe *probe, uint32_t function, struct error *
 int probe_resume(struct probe *probe, struct error *error)
 {
 	struct resolver *resolver = &probe->services->resolver;
-	struct file_finder finder = members_finder(resolver);
+	struct file_finder finder = service_process_finder(resolver);
 	int status;
 
 	pthread_mutex_lock(&probe->reading);

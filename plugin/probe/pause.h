@@ -2,7 +2,7 @@
 #ifndef EBPF_PAUSE_H
 #define EBPF_PAUSE_H
 
-#include "probe_state.h"
+#include "probe.h"
 #include "util/message.h"
 
 /* Detaches an open probe. Its programs, maps and rows stay. It is not read, and its samplers do not

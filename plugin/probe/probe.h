@@ -2,23 +2,70 @@
 #ifndef EBPF_PROBE_H
 #define EBPF_PROBE_H
 
-#include "probe_state.h"
+#include "attach/function.h"
+#include "config/config.h"
+#include "event/event.h"
+#include "object/object.h"
+#include "run_counter.h"
+#include "service/service.h"
+#include "stack/view.h"
+#include "table/table.h"
 
-#include <errno.h>
+#include <pthread.h>
 
-/* The kernel permits no hook set without an option, which the error names. */
-#define PROBE_NEEDS_OPTION (-ECANCELED)
-/* Its object is off by default, and no Probe block has Enable true. */
-#define PROBE_NOT_ENABLED (-EADV) /* no other error has this value */
+/* An object file with its tables. */
+struct probe {
+	char name[CONFIG_NAME_MAX];
+	char *path;
+	double interval_s;
+	const struct probe_config *block; /* of the configuration, or an empty one */
+	struct services *services;
+	type_lookup *lookup; /* of the data sources of types */
+	int subscriber; /* number among the subscribers of services; -1: reads no rows of services */
+	struct object object;
+	struct functions *functions; /* of its Function blocks; NULL: there are none */
+	struct run_counters run_counters;
+	bool is_off_by_default;
+	uint64_t memory; /* bytes reserved in the budget */
+	struct table *tables;
+	size_t table_count;
+	struct selection selection; /* which metrics of the tables are on */
+	struct events events;
+	struct views views;         /* of stacks */
+	uint64_t events_suppressed; /* without a notification of their own; atomic */
+	uint64_t stacks_lost;       /* records without room, or malformed; atomic */
+	bool on_threshold;          /* attached only while a threshold has started a profile */
+	uint64_t *refused;          /* variables of the object, or NULL */
+	uint64_t *events_dropped;
+	uint64_t *read_ns;
+	uint64_t readings;  /* so far, including those that only catch up */
+	uint64_t began_ns;  /* start of the current interval, CLOCK_MONOTONIC; 0: none yet */
+	uint64_t walked_ns; /* start of the walk that the last reading used */
+	double read_s;      /* duration of the last reading; 0: none yet */
+	uint64_t
+		walk_ns; /* CPU time of its own iterators in the last reading; 0: it has none; atomic */
+	size_t series;       /* dispatched by the last reading; atomic */
+	uint32_t dispatched; /* readings that dispatched; atomic */
+	/* CPU time of the last reading, and of all runs of its samplers; atomic. */
+	uint64_t reading_ns, sampled_ns;
+	uint64_t unassigned_logged_ns; /* when services without a row were logged last; 0: never */
+	bool failing;                  /* the last reading failed */
+	/* Not attached, see pause.h. Atomic; changes with `reading` locked. */
+	bool paused;
+	bool resumed; /* since the last reading */
+	/* Of all tables of keys, at the last reading. read_s, failing and keys change with the
+	 * services' lock held. */
+	struct key_figures {
+		uint32_t shown, other;
+		double other_percent; /* the largest share of one table; NAN: nothing has grown */
+		bool any;
+	} keys;
+	/* Held while iterators run and tables are read: by the probe's own reading, or by another
+	 * one that catches up for it, which only tries the lock. */
+	pthread_mutex_t reading;
+};
 
-/* Opens the object with the first hook set that loads and attaches, and takes a first reading, from
- * which later ones count. path is copied; block (NULL: there is none) and services must outlive the
- * probe. Errors: PROBE_NEEDS_OPTION, PROBE_NOT_ENABLED, or a negative errno of the step that failed
- * with the last hook set. */
-int probe_open(struct probe *probe, const char *name, const char *path, double interval_s,
-	       const struct probe_config *block, struct services *services, type_lookup *lookup,
-	       struct error *error);
-
-void probe_done(struct probe *probe);
+/* Services that have series and found no free row, in the table where these are most. */
+uint32_t probe_services_unassigned(const struct probe *probe);
 
 #endif

@@ -64,14 +64,14 @@ static int collect_stack(void *context, void *record, size_t size)
 	const char *service = service_of_stack(r, record, size);
 
 	if (wants_stack(r, service) &&
-	    collector_take(r->profiler->collector, r->view, service, record, size, r->now))
+	    collector_add(r->profiler->collector, r->view, service, record, size, r->now))
 		__atomic_fetch_add(&r->probe->stacks_lost, 1, __ATOMIC_RELAXED);
 	return ++r->collected < RECORDS_MAX ? 0 : -EAGAIN;
 }
 
 static void read_stack_rings(struct profiler *profiler)
 {
-	const struct snapshot *snapshot = services_take(profiler->services);
+	const struct snapshot *snapshot = services_acquire(profiler->services);
 
 	for (size_t i = 0; i < profiler->ring_count; i++) {
 		struct profiler_ring *r = &profiler->rings[i];
@@ -159,16 +159,16 @@ static bool pop_request(struct profiler *profiler, char service[SUBJECT_NAME_MAX
 	bool any;
 
 	pthread_mutex_lock(&profiler->lock);
-	any = profiler->asked_count > 0;
+	any = profiler->requested_count > 0;
 	if (any)
-		memcpy(service, profiler->asked[--profiler->asked_count], SUBJECT_NAME_MAX);
+		memcpy(service, profiler->requested[--profiler->requested_count], SUBJECT_NAME_MAX);
 	pthread_mutex_unlock(&profiler->lock);
 	return any;
 }
 
 static bool is_service(const struct profiler *profiler, const char *name)
 {
-	const struct snapshot *snapshot = services_take(profiler->services);
+	const struct snapshot *snapshot = services_acquire(profiler->services);
 	bool is = snapshot_has_service(snapshot, name);
 
 	services_release(profiler->services, snapshot);
@@ -268,7 +268,7 @@ static int open_stack_ring(struct profiler *profiler, struct probe *probe, const
 	return 0;
 }
 
-static int open_rings(struct profiler *profiler, struct error *error)
+static int open_stack_rings(struct profiler *profiler, struct error *error)
 {
 	int status = 0;
 
@@ -281,7 +281,7 @@ static int open_rings(struct profiler *profiler, struct error *error)
 	return status;
 }
 
-static int start_thread(struct profiler *profiler, struct error *error)
+static int start_profiler_thread(struct profiler *profiler, struct error *error)
 {
 	sigset_t all, before;
 	int status;
@@ -319,7 +319,7 @@ static void close_profiler(struct profiler *profiler)
 		ring_buffer__free(profiler->rings[i].ring);
 	free(profiler->rings);
 	collector_free(profiler->collector);
-	file_reader_done(&profiler->files);
+	file_helper_done(&profiler->files);
 	profiler->rings = NULL;
 	profiler->ring_count = 0;
 	profiler->collector = NULL;
@@ -336,21 +336,21 @@ int profiler_start(struct profiler *profiler, struct services *services, struct 
 		.services = services,
 		.probes = probes,
 		.probe_count = probe_count,
-		.files = FILE_READER_NONE,
+		.files = FILE_HELPER_NONE,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	count = count_rings(profiler);
 	if (!count)
 		return 0;
-	profiler->files.symbols = config->symbol_reader;
+	profiler->files.symbols = config->symbol_helper;
 	profiler->trigger.length_ns = config->profiles.seconds * NS_PER_S;
 	profiler->rings = calloc(count, sizeof(*profiler->rings));
 	status = profiler->rings ? 0 : error_set(error, -ENOMEM, "no memory for profiles");
 	status = status
 			 ?: collector_open(&profiler->collector, &config->profiles,
 					   &profiler->files, &services->names.ksyms, error);
-	status = status ?: open_rings(profiler, error);
-	status = status ?: start_thread(profiler, error);
+	status = status ?: open_stack_rings(profiler, error);
+	status = status ?: start_profiler_thread(profiler, error);
 	if (status)
 		close_profiler(profiler);
 	return status;
@@ -365,11 +365,12 @@ static void wake_thread(struct profiler *profiler)
 	(void)ignored;
 }
 
-void profiler_ask(struct profiler *profiler, const char *service)
+void profiler_request(struct profiler *profiler, const char *service)
 {
 	pthread_mutex_lock(&profiler->lock);
-	if (profiler->running && profiler->asked_count < PROFILER_ASKED_MAX) {
-		snprintf(profiler->asked[profiler->asked_count++], SUBJECT_NAME_MAX, "%s", service);
+	if (profiler->running && profiler->requested_count < PROFILER_REQUESTS_MAX) {
+		snprintf(profiler->requested[profiler->requested_count++], SUBJECT_NAME_MAX, "%s",
+			 service);
 		wake_thread(profiler);
 	}
 	pthread_mutex_unlock(&profiler->lock);

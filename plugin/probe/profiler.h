@@ -2,7 +2,7 @@
 #ifndef EBPF_PROFILER_H
 #define EBPF_PROFILER_H
 
-#include "probe_state.h"
+#include "probe.h"
 #include "service/service.h"
 #include "stack/collector.h"
 #include "stack/trigger.h"
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PROFILER_ASKED_MAX 64 /* in the list at one time */
+#define PROFILER_REQUESTS_MAX 64 /* in the list at one time */
 
 struct profiler_ring;
 
@@ -21,20 +21,21 @@ struct profiler {
 	struct services *services;
 	struct probe *probes;
 	size_t probe_count;
-	struct file_reader files; /* the thread's own */
+	struct file_helper files; /* the thread's own */
 	struct collector *collector;
 	struct profiler_ring *rings;
 	size_t ring_count;
 	struct trigger trigger;
 	bool attached;       /* the probes that wait for a threshold are attached */
 	bool failed;         /* the last write failed */
-	uint64_t stopped_ns; /* when it was asked to stop; 0: not yet; atomic */
+	uint64_t stopped_ns; /* when it was requested to stop; 0: not yet; atomic */
 	int wake;            /* an eventfd */
 	pthread_t thread;
 	bool running; /* changes with the lock held */
 	pthread_mutex_t lock;
-	char asked[PROFILER_ASKED_MAX][SUBJECT_NAME_MAX]; /* services; change with the lock held */
-	size_t asked_count;
+	char requested[PROFILER_REQUESTS_MAX]
+		      [SUBJECT_NAME_MAX]; /* services; change with the lock held */
+	size_t requested_count;
 };
 
 /* Starts the thread if a probe has stacks. services, probes and the configuration must outlive it.
@@ -44,7 +45,7 @@ int profiler_start(struct profiler *profiler, struct services *services, struct 
 
 /* Requests a profile of a service whose value is beyond a threshold. Any thread may call it; does
  * not wait for the profiler. */
-void profiler_ask(struct profiler *profiler, const char *service);
+void profiler_request(struct profiler *profiler, const char *service);
 
 /* Stops the thread, which first writes what it has. */
 void profiler_stop(struct profiler *profiler);

@@ -5,11 +5,11 @@
  */
 #include "reading.h"
 
-#include "attach/attachment.h"
+#include "attach/attachment_list.h"
 #include "attach/periodic.h"
-#include "service/member.h"
+#include "service/service_process.h"
 #include "util/clock.h"
-#include "util/pseudo.h"
+#include "util/kernel_file.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,8 @@
 /* The kernel's list of online CPUs; "": unavailable. */
 static void list_cpus(char list[PERIODIC_CPUS_MAX])
 {
-	ssize_t length = pseudo_read("/sys/devices/system/cpu/online", list, PERIODIC_CPUS_MAX - 1);
+	ssize_t length =
+		kernel_file_read("/sys/devices/system/cpu/online", list, PERIODIC_CPUS_MAX - 1);
 
 	list[length > 0 ? length : 0] = '\0';
 }
@@ -28,7 +29,7 @@ static void list_cpus(char list[PERIODIC_CPUS_MAX])
 /* The highest number in the list plus one. */
 static uint64_t cpus_end(const char *list)
 {
-	uint32_t end = pseudo_cpus_end(list, strlen(list));
+	uint32_t end = kernel_file_cpus_end(list, strlen(list));
 
 	return end ? end : (uint64_t)libbpf_num_possible_cpus();
 }
@@ -54,8 +55,8 @@ int reading_walk(struct probe *probe, double interval_s, struct error *error)
 	status = list[0] ? periodic_follow(&probe->object, list, error) : 0;
 	status = status ?: run_iterators(probe, error);
 	status = status
-			 ?: walk_take(&probe->services->walk, &probe->object, interval_s,
-				      probe->walked_ns, error);
+			 ?: walk_acquire(&probe->services->walk, &probe->object, interval_s,
+					 probe->walked_ns, error);
 	/* The next reading needs a later walk: what iterators count grows only by a walk. */
 	if (status == 0)
 		probe->walked_ns = walk_as_of(&probe->services->walk, &probe->object, UINT64_MAX);
@@ -65,7 +66,7 @@ int reading_walk(struct probe *probe, double interval_s, struct error *error)
 void reading_end_walk(struct probe *probe)
 {
 	object_set(&probe->object, "readings", ++probe->readings);
-	walk_put(&probe->services->walk, &probe->object);
+	walk_release(&probe->services->walk, &probe->object);
 }
 
 static void catch_up_tables(struct probe *probe, const struct snapshot *snapshot, int status)
@@ -169,7 +170,7 @@ static int read_tables(struct probe *probe, struct reading_output *output,
 	return 0;
 }
 
-void reading_tell_troubles(struct probe *probe)
+void reading_log_troubles(struct probe *probe)
 {
 	for (size_t i = 0; i < probe->table_count; i++) {
 		struct error trouble;
@@ -183,18 +184,18 @@ static void fetch_tables(struct probe *probe)
 {
 	for (size_t i = 0; i < probe->table_count; i++)
 		table_fetch(&probe->tables[i], clock_ns());
-	reading_tell_troubles(probe);
+	reading_log_troubles(probe);
 }
 
 /* Logs it once an hour. */
 static void log_unassigned(struct probe *probe, uint64_t now_ns)
 {
-	uint32_t unassigned = probe_services_waiting(probe);
+	uint32_t unassigned = probe_services_unassigned(probe);
 
 	if (!unassigned ||
-	    (probe->waiting_told_ns && now_ns - probe->waiting_told_ns < LOG_AGAIN_NS))
+	    (probe->unassigned_logged_ns && now_ns - probe->unassigned_logged_ns < LOG_AGAIN_NS))
 		return;
-	probe->waiting_told_ns = now_ns;
+	probe->unassigned_logged_ns = now_ns;
 	message(LOG_NOTICE,
 		"probe %s: all its rows are in use: %u services are counted under \"other\" "
 		"until one is free or counts next to nothing; raise Rows, or name the services "
@@ -229,7 +230,7 @@ static int walk_and_read(struct probe *probe, struct reading_output *output,
 /* Copies the figures of keys for other threads: the tables are the reading's own. */
 static void note_keys(struct probe *probe)
 {
-	struct key_figures figures = { .rest_percent = NAN };
+	struct key_figures figures = { .other_percent = NAN };
 
 	for (size_t i = 0; i < probe->table_count; i++) {
 		const struct keys *keys = &probe->tables[i].keys;
@@ -238,8 +239,8 @@ static void note_keys(struct probe *probe)
 			continue;
 		figures.any = true;
 		figures.shown += keys->shown;
-		figures.rest += keys->rest;
-		figures.rest_percent = fmax(figures.rest_percent, keys->rest_percent);
+		figures.other += keys->other;
+		figures.other_percent = fmax(figures.other_percent, keys->other_percent);
 	}
 	pthread_mutex_lock(&probe->services->lock);
 	probe->keys = figures;
@@ -292,7 +293,7 @@ static int hand_on(struct probe *probe, struct reading_output *output, int statu
 static void check_attachments(struct probe *probe)
 {
 	struct resolver *resolver = &probe->services->resolver;
-	struct file_finder finder = members_finder(resolver);
+	struct file_finder finder = service_process_finder(resolver);
 
 	if (!attachments_any(&probe->object))
 		return;

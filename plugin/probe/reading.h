@@ -2,7 +2,7 @@
 #ifndef EBPF_READING_H
 #define EBPF_READING_H
 
-#include "probe_state.h"
+#include "probe.h"
 #include "util/message.h"
 
 #include <stdbool.h>
@@ -45,6 +45,6 @@ void reading_unsubscribe(struct probe *probe);
 int probe_read(struct probe *probe, struct reading_output *output, struct error *error);
 
 /* Logs which text files cannot be read, each trouble once. */
-void reading_tell_troubles(struct probe *probe);
+void reading_log_troubles(struct probe *probe);
 
 #endif

@@ -95,14 +95,14 @@ bool sampler_figures(struct sampled *s, uint64_t now_ns, struct sampler_figures 
 {
 	uint64_t all_runs = __atomic_load_n(&s->runs, __ATOMIC_RELAXED);
 	uint64_t all_cpu_ns = __atomic_load_n(&s->cpu_ns, __ATOMIC_RELAXED);
-	double elapsed_s = (double)(now_ns - s->told_ns) / (double)NS_PER_S;
-	double runs = (double)(all_runs - s->told_runs);
-	double cpu_s = (double)(all_cpu_ns - s->told_cpu_ns) / (double)NS_PER_S;
-	bool first = s->told_ns == 0;
+	double elapsed_s = (double)(now_ns - s->reported_ns) / (double)NS_PER_S;
+	double runs = (double)(all_runs - s->reported_runs);
+	double cpu_s = (double)(all_cpu_ns - s->reported_cpu_ns) / (double)NS_PER_S;
+	bool first = s->reported_ns == 0;
 
-	s->told_runs = all_runs;
-	s->told_cpu_ns = all_cpu_ns;
-	s->told_ns = now_ns;
+	s->reported_runs = all_runs;
+	s->reported_cpu_ns = all_cpu_ns;
+	s->reported_ns = now_ns;
 	if (first || elapsed_s <= 0)
 		return false;
 	*ret_figures = (struct sampler_figures){
@@ -186,9 +186,10 @@ static void add_sampler(struct sampler *sampler, struct probe *probe, const stru
 	s->probe = probe;
 	s->sample = sample;
 	s->pace.hz = block->frequency_hz > 0 ? block->frequency_hz : sample->hz;
-	s->pace.share = cpu_fraction;
+	s->pace.cpu_fraction = cpu_fraction;
 	if (has_budget(probe))
-		s->pace.share = block->budget_percent / 100 / (double)probe->object.sample_count;
+		s->pace.cpu_fraction =
+			block->budget_percent / 100 / (double)probe->object.sample_count;
 	s->sample_ns = object_variable(&probe->object, "sample_ns", sizeof(*s->sample_ns));
 }
 

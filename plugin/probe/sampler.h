@@ -2,8 +2,8 @@
 #ifndef EBPF_SAMPLER_H
 #define EBPF_SAMPLER_H
 
-#include "probe_state.h"
-#include "runs.h"
+#include "probe.h"
+#include "run_statistics.h"
 #include "util/pace.h"
 
 #include <pthread.h>
@@ -21,8 +21,8 @@ struct sampled {
 	uint64_t due_ns;
 	uint64_t began_ns; /* start of the last run; 0: there was none */
 	bool failing;
-	uint64_t runs, cpu_ns;                    /* totals; atomic, as another thread reads them */
-	uint64_t told_runs, told_cpu_ns, told_ns; /* at the last sampler_figures() */
+	uint64_t runs, cpu_ns; /* totals; atomic, as another thread reads them */
+	uint64_t reported_runs, reported_cpu_ns, reported_ns; /* at the last sampler_figures() */
 };
 
 /* A thread that runs such programs. It takes no lock. */

@@ -49,7 +49,7 @@ static int parse_regexes(const struct strings *words, struct decode_step *step, 
 	if (!step->regexes)
 		return error_set(error, -ENOMEM, "no memory");
 	for (size_t i = 1; i < words->count; i++, step->regex_count++)
-		if (!pattern_init_finding(&step->regexes[i - 1], words->item[i], why, sizeof(why)))
+		if (!regex_init_finding(&step->regexes[i - 1], words->item[i], why, sizeof(why)))
 			return error_set(error, -EINVAL, "Decode \"regexp\" \"%.64s\": %s",
 					 words->item[i], why);
 	return 0;
@@ -117,7 +117,7 @@ static bool apply_regexes(const struct decode_step *step, char *text)
 	size_t from, behind;
 
 	for (size_t i = 0; i < step->regex_count; i++) {
-		if (!pattern_find(&step->regexes[i], text, &from, &behind))
+		if (!regex_find(&step->regexes[i], text, &from, &behind))
 			continue;
 		memmove(text, text + from, behind - from);
 		text[behind - from] = '\0';
@@ -161,6 +161,6 @@ bool decode_apply(const struct decode_step *step, char text[DECODE_TEXT_MAX])
 void decode_done(struct decode_step *step)
 {
 	for (size_t i = 0; i < step->regex_count; i++)
-		pattern_done(&step->regexes[i]);
+		regex_done(&step->regexes[i]);
 	free(step->regexes);
 }

@@ -4,7 +4,7 @@
 
 #include "config/table_config.h"
 #include "util/message.h"
-#include "util/pattern.h"
+#include "util/regex.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 struct decode_step {
 	enum { DECODE_MAP, DECODE_REGEXP, DECODE_DNAME } kind;
 	const struct strings *words; /* of the Decode line; the configuration owns them */
-	struct pattern *regexes;     /* with DECODE_REGEXP: one for each word but the first */
+	struct regex *regexes;       /* with DECODE_REGEXP: one for each word but the first */
 	size_t regex_count;
 	bool is_strict; /* with DECODE_MAP: a value that is not listed becomes "unknown:VALUE" */
 };

@@ -156,7 +156,7 @@ static int check_subject(const struct fields_parser *r)
 		why = "rows of processes come from no FILE";
 	else if (subject->sharded || subject->via[0] || subject->cpu)
 		why = "sharded, via and cpu do not go with FILE";
-	else if (r->fields->by_service && r->fields->file.root != PSEUDO_CGROUP)
+	else if (r->fields->by_service && r->fields->file.root != KERNEL_FS_CGROUP)
 		why = "rows of services come from files of their cgroups: FILE(\"cgroup:NAME\")";
 	return why ? error_set(r->error, -EINVAL, "map %s: %s", r->map, why) : 0;
 }
@@ -175,9 +175,9 @@ static int read_file_table(const struct fields_parser *r, const struct map_shape
 	if (file_tag_parse(text, &fields->file, &why))
 		return error_set(r->error, -EINVAL, "map %s: FILE: %s", r->map, why.text);
 	snprintf(fields->text, sizeof(fields->text), "%s%s",
-		 fields->file.root == PSEUDO_PROC  ? "/proc/"
-		 : fields->file.root == PSEUDO_SYS ? "/sys/"
-						   : "cgroup:",
+		 fields->file.root == KERNEL_FS_PROC  ? "/proc/"
+		 : fields->file.root == KERNEL_FS_SYS ? "/sys/"
+						      : "cgroup:",
 		 fields->file.path);
 	fields->by_service = r->schema->subject.kind == SUBJECT_SERVICE;
 	fields->by_key = r->schema->subject.kind == SUBJECT_KEY;

@@ -16,11 +16,11 @@
 
 static const struct {
 	const char *prefix;
-	enum pseudo_root root;
+	enum kernel_fs root;
 } roots[] = {
-	{ "/proc/", PSEUDO_PROC },
-	{ "/sys/", PSEUDO_SYS },
-	{ "cgroup:", PSEUDO_CGROUP },
+	{ "/proc/", KERNEL_FS_PROC },
+	{ "/sys/", KERNEL_FS_SYS },
+	{ "cgroup:", KERNEL_FS_CGROUP },
 };
 
 static const char *const forms[] = {
@@ -56,7 +56,7 @@ static bool parse_limited_number(const char *word, size_t length, const char *pr
 
 /* --- FILE --- */
 
-const char *path_pattern(const char *path, size_t *ret_length)
+const char *path_wildcard(const char *path, size_t *ret_length)
 {
 	const char *star = strchr(path, '*'), *start = star;
 
@@ -68,7 +68,7 @@ const char *path_pattern(const char *path, size_t *ret_length)
 	return start;
 }
 
-bool pattern_fits(const char *glob, const char *name, size_t length)
+bool name_matches(const char *glob, const char *name, size_t length)
 {
 	const char *star = strchr(glob, '*');
 	size_t before = star ? (size_t)(star - glob) : strlen(glob);
@@ -102,7 +102,7 @@ static const char *check_proc(const char *path)
 }
 
 /* What is wrong with a path below its directory, or NULL. */
-static const char *check_path(enum pseudo_root root, const char *path)
+static const char *check_path(enum kernel_fs root, const char *path)
 {
 	const char *star = strchr(path, '*'), *why = NULL;
 
@@ -116,12 +116,12 @@ static const char *check_path(enum pseudo_root root, const char *path)
 	}
 	if (!why && star && strchr(star + 1, '*'))
 		why = "has more than one asterisk";
-	if (!why && root == PSEUDO_PROC)
+	if (!why && root == KERNEL_FS_PROC)
 		why = check_proc(path);
 	/* A read of /sys/power/wakeup_count blocks while a wake-up event is in progress. */
-	if (!why && root == PSEUDO_SYS && !strncmp(path, "power/", 6))
+	if (!why && root == KERNEL_FS_SYS && !strncmp(path, "power/", 6))
 		why = "may wait";
-	if (!why && root == PSEUDO_CGROUP && strpbrk(path, "/*"))
+	if (!why && root == KERNEL_FS_CGROUP && strpbrk(path, "/*"))
 		why = "is more than the name of a file of a cgroup";
 	return why;
 }
@@ -158,7 +158,7 @@ static bool parse_cgroup_word(const char *word, size_t length, struct file_tag *
 	if (tag_word_value(word, length, "controller=", tag->controller, sizeof(tag->controller)))
 		return !strcmp(tag->controller, "cpu") || !strcmp(tag->controller, "memory");
 	return tag_word_value(word, length, "limited=", tag->limited, sizeof(tag->limited)) &&
-	       !check_path(PSEUDO_CGROUP, tag->limited);
+	       !check_path(KERNEL_FS_CGROUP, tag->limited);
 }
 
 static bool parse_file_word(const char *word, size_t length, struct file_tag *tag)
@@ -172,7 +172,7 @@ static bool parse_file_word(const char *word, size_t length, struct file_tag *ta
 		}
 	if (parse_limited_number(word, length, "skip=", SKIP_MAX, &tag->skip))
 		return true;
-	if (tag->root == PSEUDO_CGROUP && parse_cgroup_word(word, length, tag))
+	if (tag->root == KERNEL_FS_CGROUP && parse_cgroup_word(word, length, tag))
 		return true;
 	if (!tag_word_value(word, length, "only=", tag->only, sizeof(tag->only)))
 		return false;

@@ -2,8 +2,8 @@
 #ifndef EBPF_FILE_TAG_H
 #define EBPF_FILE_TAG_H
 
+#include "util/kernel_directory.h"
 #include "util/message.h"
-#include "util/pseudo_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ enum file_form { FORM_KEYS, FORM_PAIRS, FORM_LINES, FORM_HEADER, FORM_CELLS };
 
 /* A parsed FILE tag. */
 struct file_tag {
-	enum pseudo_root root;
+	enum kernel_fs root;
 	char path[FILE_PATH_MAX]; /* below the directory; for cgroups the name of a file */
 	enum file_form form;
 	unsigned skip;             /* lines at the start that have no rows */
@@ -53,9 +53,9 @@ int field_tag_parse(const char *text, const struct file_tag *file, struct field_
 		    struct error *error);
 
 /* Does a name of this length match a glob whose only wildcard is one *? */
-bool pattern_fits(const char *glob, const char *name, size_t length);
+bool name_matches(const char *glob, const char *name, size_t length);
 
 /* The component of a path that has a *, and its length; NULL: there is none. */
-const char *path_pattern(const char *path, size_t *ret_length);
+const char *path_wildcard(const char *path, size_t *ret_length);
 
 #endif

@@ -8,15 +8,21 @@ libengine_a_SOURCES += \
 	plugin/schema/label_block.c plugin/schema/label_block.h \
 	plugin/schema/label_choice.c plugin/schema/label_choice.h \
 	plugin/schema/label_kind.c plugin/schema/label_kind.h \
-	plugin/schema/label_reader.h \
+	plugin/schema/label_names.h \
+	plugin/schema/label_parser.c plugin/schema/label_parser.h \
+	plugin/schema/label_tags.c plugin/schema/label_tags.h \
 	plugin/schema/map_shape.h \
 	plugin/schema/schema.c plugin/schema/schema.h \
 	plugin/schema/schema_block.c plugin/schema/schema_block.h \
-	plugin/schema/schema_reader.h \
-	plugin/schema/schema_tags.c \
+	plugin/schema/schema_parser.c plugin/schema/schema_parser.h \
+	plugin/schema/schema_tags.c plugin/schema/schema_tags.h \
 	plugin/schema/selection.c plugin/schema/selection.h \
+	plugin/schema/series.c plugin/schema/series.h \
+	plugin/schema/subject_kind.h \
 	plugin/schema/tag.c plugin/schema/tag.h \
-	plugin/schema/tail.c plugin/schema/tail.h
+	plugin/schema/tag_word.c plugin/schema/tag_word.h \
+	plugin/schema/tail.c plugin/schema/tail.h \
+	plugin/schema/type.h
 
 # The names of system calls, as the C library has them for the machine that is built for.
 SYSCALL_NAMES = plugin/schema/syscall_name.h

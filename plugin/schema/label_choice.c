@@ -18,13 +18,13 @@ struct label_choice label_choice_of(const struct probe_config *block, const stru
 	for (size_t i = 0; i < labels->count; i++)
 		for (size_t k = 0; k < block->label_count; k++)
 			if (!strcmp(label_word(&labels->label[i]), block->labels[k].word))
-				choice.patterns[i] = &block->labels[k].patterns;
+				choice.globs[i] = &block->labels[k].globs;
 	return choice;
 }
 
 bool label_choice_fits(const struct label_choice *choice, size_t i, const char *name)
 {
-	const struct strings *globs = choice->patterns[i];
+	const struct strings *globs = choice->globs[i];
 
 	if (!globs)
 		return true;
@@ -77,13 +77,13 @@ void label_choice_check(const struct probe_config *block, const struct labels *c
 
 		if (!kind)
 			log_unknown_label(labels, count, config->word, probe);
-		for (size_t i = 0; kind && kind->knows && i < config->patterns.count; i++)
-			if (!glob_is_pattern(config->patterns.item[i]) &&
-			    !kind->knows(config->patterns.item[i]))
+		for (size_t i = 0; kind && kind->knows && i < config->globs.count; i++)
+			if (!glob_has_wildcard(config->globs.item[i]) &&
+			    !kind->knows(config->globs.item[i]))
 				message(LOG_ERR,
 					"probe %s: ignoring \"%s\" of Label \"%s\": there is no "
 					"such %s on this machine; see %s",
-					probe, config->patterns.item[i], config->word, config->word,
+					probe, config->globs.item[i], config->word, config->word,
 					kind->list);
 	}
 }

@@ -11,7 +11,7 @@
 /* Which rows of a table of keys have series: for each label the globs of the Probe block, one of
  * which its name has to match; NULL: any name. */
 struct label_choice {
-	const struct strings *patterns[LABELS_MAX];
+	const struct strings *globs[LABELS_MAX];
 };
 
 /* The choice of a block for keys with these labels; the block must outlive it. */

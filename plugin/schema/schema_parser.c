@@ -27,8 +27,8 @@ static int check_column_words(const struct schema_parser *r, const char *member,
 	const struct tag *tag = &column->tag;
 
 	if (column->kind != COLUMN_INTEGER &&
-	    (tag->rate || tag->notable || tag->rank || tag->per[0] || tag->where[0]))
-		return schema_bad(r, member, "rate, notable, rank, per and where are for integers");
+	    (tag->rate || tag->active_growth || tag->rank || tag->per[0] || tag->where[0]))
+		return schema_bad(r, member, "rate, active, rank, per and where are for integers");
 	if (column->kind != COLUMN_MOMENTS && tag->frequency)
 		return schema_bad(r, member, "frequency is for moments");
 	if (column->kind != COLUMN_HIST && tag->tail[0])
@@ -77,7 +77,7 @@ static int set_column_source(const struct schema_parser *r, const char *member,
 				 "\"%s\"",
 				 r->map, member, tag->type, tag->source);
 	column->ds = type->source[source].kind;
-	column->is_gauge = (counted || tag->over) && column->ds == SOURCE_GAUGE;
+	column->is_gauge = (counted || tag->divides_values) && column->ds == SOURCE_GAUGE;
 	if (column->ds != SOURCE_GAUGE && !counted)
 		return error_set(r->error, -EINVAL,
 				 "map %s, member %s: type %s is not a GAUGE, "
@@ -151,7 +151,7 @@ static int add_named_column(const struct schema_parser *r, const char *word, con
 	}
 	status = r->locate(r, i, &column);
 	if (status == 0 && column.kind != COLUMN_INTEGER) {
-		snprintf(why, sizeof(why), "is no integer, which %s= wants", word);
+		snprintf(why, sizeof(why), "is not an integer, as %s= needs", word);
 		status = schema_bad(r, name, why);
 	}
 	return status ?: add_column(r, &column);
@@ -170,7 +170,7 @@ static int add_named_columns(const struct schema_parser *r)
 
 		if (tag.per[0]) {
 			schema->columns[i].per = (uint32_t)schema->column_count;
-			status = add_named_column(r, "per", tag.per, tag.over);
+			status = add_named_column(r, "per", tag.per, tag.divides_values);
 		}
 		if (status == 0 && tag.where[0]) {
 			status = add_named_column(r, "where", tag.where, true);

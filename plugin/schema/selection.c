@@ -148,7 +148,7 @@ static bool decides_series(const struct schema *schema, const struct column *col
 	bool ranks = schema->rank && column == &schema->columns[schema->rank - 1];
 
 	return (ranks && (kind == SUBJECT_PROCESS || kind == SUBJECT_KEY)) ||
-	       (column->tag.notable && (kind == SUBJECT_SERVICE || kind == SUBJECT_KEY));
+	       (column->tag.active_growth && (kind == SUBJECT_SERVICE || kind == SUBJECT_KEY));
 }
 
 /* Sets needed[i] for columns of metrics, for columns that decide who has series, and for those that

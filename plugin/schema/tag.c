@@ -77,9 +77,9 @@ static bool parse_metric_word(const char *word, size_t length, struct tag *tag)
 		return parse_positive(&at, &tag->numerator) && *at++ == '/' &&
 		       parse_positive(&at, &tag->denominator) && at == word + length;
 	}
-	if (strncmp(word, "notable=", 8) == 0) {
-		at = word + 8;
-		return parse_positive(&at, &tag->notable) && at == word + length;
+	if (strncmp(word, "active=", 7) == 0) {
+		at = word + 7;
+		return parse_positive(&at, &tag->active_growth) && at == word + length;
 	}
 	if (!tag->where[0] &&
 	    tag_word_value(word, length, "where=", tag->where, sizeof(tag->where)))
@@ -88,8 +88,9 @@ static bool parse_metric_word(const char *word, size_t length, struct tag *tag)
 		return true;
 	if (tag->per[0])
 		return false;
-	tag->over = tag_word_value(word, length, "over=", tag->per, sizeof(tag->per));
-	return tag->over || tag_word_value(word, length, "per=", tag->per, sizeof(tag->per));
+	tag->divides_values = tag_word_value(word, length, "of=", tag->per, sizeof(tag->per));
+	return tag->divides_values ||
+	       tag_word_value(word, length, "per=", tag->per, sizeof(tag->per));
 }
 
 int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
@@ -106,7 +107,7 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
 		if (!parse_metric_word(word, length, &tag))
 			return error_set(error, -EINVAL,
 					 "unknown word \"%.*s\" (rate, frequency, rank, scale=A/B, "
-					 "notable=N, per=MEMBER, over=MEMBER, where=MEMBER or "
+					 "active=N, per=MEMBER, of=MEMBER, where=MEMBER or "
 					 "tail=MEMBER)",
 					 (int)length, word);
 	}

@@ -19,9 +19,9 @@ struct tag {
 	bool frequency;
 	bool rank;
 	uint64_t numerator, denominator; /* of scale */
-	uint64_t notable;       /* growth per second from which on a service is active; 0: never */
+	uint64_t active_growth; /* growth per second from which on a service is active; 0: never */
 	char per[TAG_TEXT_MAX]; /* member that this one is divided by; empty: none */
-	bool over;              /* the values are divided, else their growth */
+	bool divides_values;    /* the values are divided, else their growth */
 	char where[TAG_TEXT_MAX]; /* member; 0: this one is not dispatched; empty: none */
 	char tail[TAG_TEXT_MAX];  /* member that a percentile is written into; empty: none */
 };

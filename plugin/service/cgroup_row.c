@@ -6,7 +6,7 @@
 
 #include "object/object.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <bpf/bpf.h>
 

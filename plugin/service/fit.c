@@ -9,7 +9,7 @@
 #include "cgroup/match.h"
 #include "util/message.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ uint32_t fits_line(struct fits *fits, const char *line)
 		struct fit *fit = &fits->item[i];
 
 		if (fit->kind != RULE_MATCH || (row && fit->fitted) ||
-		    !pattern_match(fit->regex, line))
+		    !regex_match(fit->regex, line))
 			continue;
 		fit->fitted = true;
 		row = row ?: fit->row;

@@ -18,9 +18,9 @@ struct fit {
 	uint32_t row; /* of the service */
 	enum rule_kind kind;
 	const char *text;
-	const struct pattern *regex; /* of RULE_MATCH */
-	bool fitted;                 /* a process, since the start */
-	bool logged;                 /* that it has fitted none: logged */
+	const struct regex *regex; /* of RULE_MATCH */
+	bool fitted;               /* a process, since the start */
+	bool logged;               /* that it has fitted none: logged */
 };
 
 struct fits {

@@ -97,9 +97,9 @@ static void mark_cpus_offline(struct idle *idle, uint64_t begin, uint64_t end)
 	}
 }
 
-void idle_take(struct idle *idle, const char *text, size_t length, uint64_t now_ns)
+void idle_parse(struct idle *idle, const char *text, size_t length, uint64_t now_ns)
 {
-	uint64_t elapsed_ns = idle->looked_ns ? now_ns - idle->looked_ns : 0, next = 0;
+	uint64_t elapsed_ns = idle->read_ns ? now_ns - idle->read_ns : 0, next = 0;
 	const char *at = text, *end = text + length;
 
 	while (at < end) {
@@ -119,20 +119,21 @@ void idle_take(struct idle *idle, const char *text, size_t length, uint64_t now_
 		at = line_end + 1;
 	}
 	mark_cpus_offline(idle, next, idle->count);
-	idle->looked_ns = now_ns;
+	idle->read_ns = now_ns;
 }
 
 void idle_read(struct idle *idle)
 {
-	ssize_t length = idle->before_ns ? pseudo_read_at(idle->fd, &idle->text, STAT_SIZE_MAX) : 0;
+	ssize_t length =
+		idle->before_ns ? kernel_text_read(idle->fd, &idle->text, STAT_SIZE_MAX) : 0;
 
-	idle_take(idle, idle->text.bytes, length > 0 ? (size_t)length : 0, clock_ns());
+	idle_parse(idle, idle->text.bytes, length > 0 ? (size_t)length : 0, clock_ns());
 }
 
 void idle_done(struct idle *idle)
 {
 	mapping_done(&idle->mapping);
-	pseudo_text_done(&idle->text);
+	kernel_text_done(&idle->text);
 	free(idle->before_ns);
 	if (idle->before_ns && idle->fd >= 0)
 		close(idle->fd);

@@ -16,7 +16,7 @@
  */
 #include "lifecycle.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 #include "cgroup/match.h"
 #include "row_name.h"
 #include "util/clock.h"
@@ -52,8 +52,8 @@ static void allowances_init(struct lifecycle *lifecycle, const struct config *co
 {
 	uint32_t most = config_new_services(config), groups = lifecycle_reserved(config, most);
 
-	allowance_init(&lifecycle->news, most - groups);
-	allowance_init(&lifecycle->group_news, groups);
+	allowance_init(&lifecycle->new_series_budget, most - groups);
+	allowance_init(&lifecycle->group_new_series_budget, groups);
 }
 
 int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
@@ -73,9 +73,9 @@ int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
 	lifecycle->row_count = SERVICE_FIRST + (uint32_t)config->service_count + free_rows;
 	lifecycle->reserve_begin = lifecycle->row_count - reserve;
 	lifecycle->states = calloc(lifecycle->row_count, sizeof(*lifecycle->states));
-	lifecycle->notable = calloc(lifecycle->row_count, sizeof(*lifecycle->notable));
+	lifecycle->active = calloc(lifecycle->row_count, sizeof(*lifecycle->active));
 	lifecycle->names = calloc(lifecycle->row_count, sizeof(*lifecycle->names));
-	if (!lifecycle->states || !lifecycle->notable || !lifecycle->names)
+	if (!lifecycle->states || !lifecycle->active || !lifecycle->names)
 		return error_set(error, -ENOMEM, "no memory");
 	for (size_t i = 0; i < sizeof(by_row) / sizeof(*by_row) && status == 0; i++)
 		status = bpf_map__set_max_entries(object_map(lifecycle->object, by_row[i]),
@@ -103,7 +103,7 @@ static int add_fixed_row(struct lifecycle *lifecycle, uint32_t row, const char *
 static int add_fixed_rows(struct lifecycle *lifecycle)
 {
 	const struct config *config = lifecycle->config;
-	int status = subjects_take(&lifecycle->subjects, SUBJECT_NONE, "self", 0);
+	int status = subjects_reserve(&lifecycle->subjects, SUBJECT_NONE, "self", 0);
 
 	status = status ?: add_fixed_row(lifecycle, SERVICE_OTHER, "other");
 	status = status ?: add_fixed_row(lifecycle, SERVICE_KERNEL, "kernel");
@@ -152,20 +152,20 @@ void lifecycle_accept(struct lifecycle *lifecycle)
 		if (lifecycle->states[i].state != ROW_HIDDEN)
 			continue;
 		lifecycle->states[i].since_ns = 0;
-		if (service_is_anyones(lifecycle->kernel_rows[i].key.kind))
+		if (service_is_user_controlled(lifecycle->kernel_rows[i].key.kind))
 			user_controlled++;
 		else
 			groups++;
 	}
-	raise_allowance(&lifecycle->news, user_controlled);
-	raise_allowance(&lifecycle->group_news, groups);
+	raise_allowance(&lifecycle->new_series_budget, user_controlled);
+	raise_allowance(&lifecycle->group_new_series_budget, groups);
 }
 
 /* --- subjects that have lost a row --- */
 
 static void release_oldest_departed(struct lifecycle *lifecycle)
 {
-	subjects_leave(&lifecycle->subjects, lifecycle->departed[0].subject);
+	subjects_release(&lifecycle->subjects, lifecycle->departed[0].subject);
 	lifecycle->departed_count--;
 	memmove(lifecycle->departed, lifecycle->departed + 1,
 		lifecycle->departed_count * sizeof(*lifecycle->departed));
@@ -184,7 +184,7 @@ void lifecycle_depart(struct lifecycle *lifecycle, int subject, uint64_t since_n
 		release_oldest_departed(lifecycle);
 	grown = reallocarray(lifecycle->departed, lifecycle->departed_count + 1, sizeof(*grown));
 	if (!grown) {
-		subjects_leave(&lifecycle->subjects, (size_t)subject);
+		subjects_release(&lifecycle->subjects, (size_t)subject);
 		return;
 	}
 	lifecycle->departed = grown;
@@ -204,7 +204,7 @@ static void forget_departed(struct lifecycle *lifecycle)
 
 		if (subscribers_have_read(&lifecycle->subscribers, departed->since_ns,
 					  departed->intervals))
-			subjects_leave(&lifecycle->subjects, departed->subject);
+			subjects_release(&lifecycle->subjects, departed->subject);
 		else
 			lifecycle->departed[remaining++] = *departed;
 	}
@@ -254,14 +254,16 @@ static void free_row(struct lifecycle *lifecycle, uint32_t i)
 /* Spends one new name; false: none is left. */
 static bool spend_new_name(struct lifecycle *lifecycle, const struct group_key *key)
 {
-	return (!service_is_anyones(key->kind) && allowance_take(&lifecycle->group_news)) ||
-	       allowance_take(&lifecycle->news);
+	return (!service_is_user_controlled(key->kind) &&
+		allowance_use(&lifecycle->group_new_series_budget)) ||
+	       allowance_use(&lifecycle->new_series_budget);
 }
 
 static bool has_new_name(const struct lifecycle *lifecycle, const struct group_key *key)
 {
-	return lifecycle->news.left >= 1 ||
-	       (!service_is_anyones(key->kind) && lifecycle->group_news.left >= 1);
+	return lifecycle->new_series_budget.left >= 1 ||
+	       (!service_is_user_controlled(key->kind) &&
+		lifecycle->group_new_series_budget.left >= 1);
 }
 
 static void show_row(struct lifecycle *lifecycle, uint32_t i)
@@ -277,7 +279,7 @@ static void show_row(struct lifecycle *lifecycle, uint32_t i)
 		return;
 	/* No other row has the name, or had it a moment ago. */
 	if (lifecycle->subjects.subject[subject].rows == 1 && !spend_new_name(lifecycle, key)) {
-		subjects_leave(&lifecycle->subjects, (size_t)subject);
+		subjects_release(&lifecycle->subjects, (size_t)subject);
 		lifecycle->names_refused += !row->refused;
 		row->refused = true;
 		return;
@@ -304,7 +306,7 @@ static void join_configured(struct lifecycle *lifecycle, uint32_t i, uint64_t no
 /* Is it a unit or a container whose series still exist, so that it continues them? */
 static bool has_old_series(const struct lifecycle *lifecycle, uint32_t i)
 {
-	return !service_is_anyones(lifecycle->kernel_rows[i].key.kind) &&
+	return !service_is_user_controlled(lifecycle->kernel_rows[i].key.kind) &&
 	       row_name_is_known(lifecycle, i) && row_name_find(lifecycle, i) >= 0;
 }
 
@@ -339,7 +341,7 @@ static void refresh_service_row(struct lifecycle *lifecycle, uint32_t i, uint64_
 	const struct service *s = &lifecycle->kernel_rows[i];
 	bool used = __atomic_load_n(&s->flags, __ATOMIC_ACQUIRE) & SERVICE_USED;
 	bool alive = __atomic_load_n(&s->processes, __ATOMIC_RELAXED) > 0;
-	bool notable = __atomic_exchange_n(&lifecycle->notable[i], false, __ATOMIC_RELAXED);
+	bool active = __atomic_exchange_n(&lifecycle->active[i], false, __ATOMIC_RELAXED);
 	struct service_state *row = &lifecycle->states[i];
 	uint64_t interval = lifecycle->interval_ns;
 	bool begins = row->state == ROW_FREE && used;
@@ -350,17 +352,17 @@ static void refresh_service_row(struct lifecycle *lifecycle, uint32_t i, uint64_
 			.state = ROW_HIDDEN,
 			.since_ns = now_ns,
 			.subject = -1,
-			.anyones = service_is_anyones(s->key.kind),
+			.user_controlled = service_is_user_controlled(s->key.kind),
 		};
-		old = notable = false;
+		old = active = false;
 	}
-	row->held = is_row_undecided(lifecycle, i, now_ns);
-	if (row->held)
+	row->undecided = is_row_undecided(lifecycle, i, now_ns);
+	if (row->undecided)
 		;
 	else if (row->state == ROW_HIDDEN && row_name_service(lifecycle, i))
 		join_configured(lifecycle, i, now_ns);
 	else if (row->state == ROW_HIDDEN &&
-		 (notable || (alive && old) || has_old_series(lifecycle, i)))
+		 (active || (alive && old) || has_old_series(lifecycle, i)))
 		show_row(lifecycle, i);
 	else if (row->state == ROW_HIDDEN && !alive && old)
 		retire_row(lifecycle, i, now_ns);
@@ -368,7 +370,7 @@ static void refresh_service_row(struct lifecycle *lifecycle, uint32_t i, uint64_
 		 subscribers_have_seen(&lifecycle->subscribers, row->since_ns, now_ns, interval))
 		free_row(lifecycle, i);
 	row->absent_ns = alive ? 0 : row->absent_ns ?: now_ns;
-	if (!notable && is_row_expired(lifecycle, i, now_ns))
+	if (!active && is_row_expired(lifecycle, i, now_ns))
 		retire_row(lifecycle, i, now_ns);
 }
 
@@ -377,8 +379,8 @@ void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 	uint32_t free_rows = 0, reserve = 0;
 
 	forget_departed(lifecycle);
-	allowance_fill(&lifecycle->news, now_ns);
-	allowance_fill(&lifecycle->group_news, now_ns);
+	allowance_fill(&lifecycle->new_series_budget, now_ns);
+	allowance_fill(&lifecycle->group_new_series_budget, now_ns);
 	lifecycle->hidden = 0;
 	lifecycle->shown = 0;
 	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
@@ -414,7 +416,7 @@ void lifecycle_fill(const struct lifecycle *lifecycle, struct snapshot *snapshot
 	snapshot->names_refused = lifecycle->names_refused;
 	snapshot->early_rows =
 		lifecycle->named_sources ? lifecycle->row_count - lifecycle->reserve_begin : 0;
-	snapshot->notable = lifecycle->notable;
+	snapshot->active = lifecycle->active;
 	memcpy(snapshot->states, lifecycle->states,
 	       lifecycle->row_count * sizeof(*snapshot->states));
 	if (lifecycle->process_row_count)
@@ -437,7 +439,7 @@ void lifecycle_done(struct lifecycle *lifecycle)
 	mapping_done(&lifecycle->rows_mapping);
 	mapping_done(&lifecycle->labels_mapping);
 	free(lifecycle->states);
-	free(lifecycle->notable);
+	free(lifecycle->active);
 	free(lifecycle->names);
 	free(lifecycle->process_rows);
 	free(lifecycle->departed);

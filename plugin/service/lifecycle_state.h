@@ -34,7 +34,7 @@ struct lifecycle {
 	unsigned named_sources; /* as of groups_need_names() */
 	uint32_t reserve_begin; /* rows from here on are reserved for units and containers */
 	struct row_name *names; /* by row */
-	bool *notable;          /* rows that were very active since the last refresh; atomic */
+	bool *active;           /* rows that were very active since the last refresh; atomic */
 	struct process_row *process_rows;
 	uint32_t process_row_count;
 	struct subjects subjects;
@@ -42,7 +42,7 @@ struct lifecycle {
 	uint64_t interval_ns;
 	/* How many names may get series for the first time: of users and commands; of units and containers, which
 	 * may use up the former, too. */
-	struct allowance news, group_news;
+	struct allowance new_series_budget, group_new_series_budget;
 	uint64_t names_refused; /* for want of such an allowance, in all */
 	unsigned hidden;        /* names under "other" now */
 	unsigned shown;         /* services with series of their own now */

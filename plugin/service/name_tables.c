@@ -44,7 +44,7 @@ void name_tables_init(struct name_tables *tables)
 	};
 }
 
-void name_tables_refresh(struct name_tables *tables, struct file_reader *files, uint64_t now_ns)
+void name_tables_refresh(struct name_tables *tables, struct file_helper *files, uint64_t now_ns)
 {
 	users_refresh(&tables->users, files, now_ns);
 	ksyms_refresh(&tables->ksyms, files, now_ns);

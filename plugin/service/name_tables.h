@@ -20,7 +20,7 @@ struct name_tables {
 void name_tables_init(struct name_tables *tables);
 
 /* Reads what is wanted and due; now_ns of CLOCK_BOOTTIME. One thread at a time. */
-void name_tables_refresh(struct name_tables *tables, struct file_reader *files, uint64_t now_ns);
+void name_tables_refresh(struct name_tables *tables, struct file_helper *files, uint64_t now_ns);
 
 void name_tables_done(struct name_tables *tables);
 

@@ -7,7 +7,7 @@
 
 #include "util/message.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static void log_pid_file_error(struct pid_file *file, int status)
 		file->service, file->path, pid_file_strerror(status));
 }
 
-static int read_pid_file(struct pid_file *file, size_t number, struct file_reader *helper,
+static int read_pid_file(struct pid_file *file, size_t number, struct file_helper *helper,
 			 uint32_t *ret_pid, uid_t *ret_owner)
 {
 	struct file_request request = {
@@ -86,9 +86,9 @@ static int read_pid_file(struct pid_file *file, size_t number, struct file_reade
 		.size_max = PID_FILE_SIZE_MAX,
 		.cut = true,
 		.wait_ms = PID_FILE_WAIT_MS,
-		.share = FILE_OF_PID_FILES,
+		.budget = FILE_OF_PID_FILES,
 		/* Above all user ids. */
-		.whose = 1ULL << 32 | number,
+		.owner = 1ULL << 32 | number,
 	};
 	struct file content;
 	int status = file_read(helper, &request, &content);
@@ -101,7 +101,7 @@ static int read_pid_file(struct pid_file *file, size_t number, struct file_reade
 	return status;
 }
 
-bool pid_files_read(struct pid_files *files, struct file_reader *helper)
+bool pid_files_read(struct pid_files *files, struct file_helper *helper)
 {
 	bool changed = false;
 

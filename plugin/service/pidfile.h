@@ -34,7 +34,7 @@ int pid_files_init(struct pid_files *files, const struct config *config);
 
 /* Reads all files; true if one names another process than before. Each error of a file is
  * logged once. */
-bool pid_files_read(struct pid_files *files, struct file_reader *helper);
+bool pid_files_read(struct pid_files *files, struct file_helper *helper);
 
 /* The row of the first service with a file that names this process, or 0. A file that root does not own
  * counts only for processes of the file's owner. */

@@ -6,7 +6,7 @@
  */
 #include "process_row.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 #include "util/clock.h"
 
 #include <bpf/bpf.h>
@@ -54,8 +54,8 @@ static int reserve_process_names(struct lifecycle *lifecycle)
 			continue;
 		lifecycle->kernel_rows[row].flags |= SERVICE_PER_PROCESS;
 		/* Two numbers, see enter_process(). */
-		status = subjects_take(&lifecycle->subjects, SUBJECT_PROCESS,
-				       lifecycle_name(lifecycle, row), 2);
+		status = subjects_reserve(&lifecycle->subjects, SUBJECT_PROCESS,
+					  lifecycle_name(lifecycle, row), 2);
 	}
 	return status;
 }

@@ -75,13 +75,13 @@ static const char *find_subject(const struct subjects *subjects, const struct se
 	if (kind == SUBJECT_KEY || b->rows.kind == SUBJECT_KEY)
 		return "subjects that keys name";
 	if (kind == SUBJECT_PROBE && b->rows.kind == SUBJECT_SERVICE)
-		return subjects_taken(subjects, SUBJECT_SERVICE, &a->rows);
+		return subjects_find_reserved(subjects, SUBJECT_SERVICE, &a->rows);
 	if (kind == SUBJECT_SERVICE && b->rows.kind == SUBJECT_PROBE)
-		return subjects_taken(subjects, SUBJECT_SERVICE, &b->rows);
+		return subjects_find_reserved(subjects, SUBJECT_SERVICE, &b->rows);
 	if (kind != b->rows.kind)
 		return NULL;
 	if (kind == SUBJECT_PROBE)
-		return subject_names_meet(&a->rows, &b->rows) ? b->rows.name : NULL;
+		return subject_names_overlap(&a->rows, &b->rows) ? b->rows.name : NULL;
 	return kind == SUBJECT_SERVICE ? "services" : "processes";
 }
 

@@ -9,10 +9,10 @@
 
 #include "name_tables.h"
 #include "scan.h"
+#include "unassigned.h"
 #include "util/clock.h"
-#include "waiting.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@
 struct process_list {
 	struct listed_process *item; /* by pid */
 	uint32_t *rows;              /* assigned to each, or 0 */
-	unsigned char *turns;        /* enum turn, of each */
+	unsigned char *quotas;       /* enum quota_pass, of each */
 	size_t count;
 	bool incomplete;
 };
@@ -60,7 +60,7 @@ static void process_list_done(struct process_list *list)
 {
 	free(list->item);
 	free(list->rows);
-	free(list->turns);
+	free(list->quotas);
 }
 
 /* --- matching --- */
@@ -82,9 +82,9 @@ static bool any_match_rules(const struct config *config)
 	return false;
 }
 
-/* The row for its command line, or 0; ASSIGNMENT_LOOK_AGAIN: it could not be read in time. Processes whose
+/* The row for its command line, or 0; ASSIGNMENT_RETRY: it could not be read in time. Processes whose
  * command lines cannot be read delay only other processes of their user. */
-static uint32_t match_command_line(struct fits *fits, struct file_reader *files,
+static uint32_t match_command_line(struct fits *fits, struct file_helper *files,
 				   const struct listed_process *process)
 {
 	char path[64];
@@ -93,8 +93,8 @@ static uint32_t match_command_line(struct fits *fits, struct file_reader *files,
 		.size_max = COMMAND_LINE_MAX,
 		.cut = true,
 		.wait_ms = COMMAND_LINE_WAIT_MS,
-		.share = process->uid ? FILE_OF_USERS : FILE_OF_ROOT,
-		.whose = process->uid,
+		.budget = process->uid ? FILE_OF_USERS : FILE_OF_ROOT,
+		.owner = process->uid,
 	};
 	struct file line;
 	uint32_t row;
@@ -103,7 +103,7 @@ static uint32_t match_command_line(struct fits *fits, struct file_reader *files,
 	snprintf(path, sizeof(path), "/proc/%u/cmdline", process->pid);
 	status = file_read(files, &request, &line);
 	if (status)
-		return status == -ETIMEDOUT || status == -EBUSY ? ASSIGNMENT_LOOK_AGAIN : 0;
+		return status == -ETIMEDOUT || status == -EBUSY ? ASSIGNMENT_RETRY : 0;
 	command_line_join(line.bytes, line.size);
 	row = line.size ? fits_line(fits, line.bytes) : 0;
 	free(line.bytes);
@@ -116,7 +116,7 @@ static bool is_better_row(const struct config *config, uint32_t row, uint32_t th
 {
 	bool configured = than >= SERVICE_FIRST && than < SERVICE_FIRST + config->service_count;
 
-	if (row == ASSIGNMENT_LOOK_AGAIN)
+	if (row == ASSIGNMENT_RETRY)
 		return true;
 	return row && (!configured || row < than);
 }
@@ -156,25 +156,25 @@ static uint64_t inspection_cost(uint64_t begin_ns, uint64_t begin_cpu_ns)
 	return waited_ns > INSPECT_WAIT_NS_MAX ? waited_ns : clock_cpu_ns() - begin_cpu_ns;
 }
 
-/* The row for the command line, or 0; ASSIGNMENT_LOOK_AGAIN: not in this reading. */
+/* The row for the command line, or 0; ASSIGNMENT_RETRY: not in this reading. */
 static uint32_t inspect_process(struct resolver *resolver, const struct listed_process *process)
 {
 	uint64_t begin_ns = clock_ns(), begin_cpu_ns = clock_cpu_ns();
 	uint32_t row;
 
-	if (turns_over(&resolver->turns, process->uid))
-		return ASSIGNMENT_LOOK_AGAIN;
+	if (quotas_are_used_up(&resolver->quotas, process->uid))
+		return ASSIGNMENT_RETRY;
 	row = match_command_line(&resolver->fits, resolver->files, process);
-	turns_spend(&resolver->turns, process->uid, inspection_cost(begin_ns, begin_cpu_ns));
+	quotas_spend(&resolver->quotas, process->uid, inspection_cost(begin_ns, begin_cpu_ns));
 	return row;
 }
 
 /* Inspects the processes of one pass, from where the last reading had to stop. Stops when the time is up, but
  * inspects at least one process, so that none is always too late. */
-static void inspect_pass(struct resolver *resolver, const struct process_list *list, enum turn turn,
-			 uint64_t end_ns, uint32_t *own)
+static void inspect_pass(struct resolver *resolver, const struct process_list *list,
+			 enum quota_pass quota_pass, uint64_t end_ns, uint32_t *own)
 {
-	uint32_t *next_pid = &resolver->turns.next_pid[turn];
+	uint32_t *next_pid = &resolver->quotas.next_pid[quota_pass];
 	size_t first = 0;
 
 	while (first < list->count && list->item[first].pid < *next_pid)
@@ -185,7 +185,7 @@ static void inspect_pass(struct resolver *resolver, const struct process_list *l
 		const struct listed_process *process = &list->item[i];
 		uint32_t by_line;
 
-		if (list->turns[i] != turn || !(process->flags & LISTED_UNCLASSIFIED))
+		if (list->quotas[i] != quota_pass || !(process->flags & LISTED_UNCLASSIFIED))
 			continue;
 		if (*next_pid) {
 			resolver->unfinished = true;
@@ -206,16 +206,16 @@ static void match_own_rows(struct resolver *resolver, const struct process_list 
 	uint64_t now_ns = clock_ns();
 
 	resolver->unfinished = false;
-	turns_begin(&resolver->turns, now_ns);
+	quotas_start(&resolver->quotas, now_ns);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct listed_process *process = &list->item[i];
 
 		own[i] = pid_files_match(&resolver->pid_files, process->pid, process->uid);
-		list->turns[i] = (unsigned char)turns_of(&resolver->turns, process->uid);
+		list->quotas[i] = (unsigned char)quotas_pass_of(&resolver->quotas, process->uid);
 	}
 	if (any_match_rules(resolver->config))
-		for (enum turn turn = 0; turn < TURN_COUNT; turn++)
-			inspect_pass(resolver, list, turn, now_ns + inspect_ns_max, own);
+		for (enum quota_pass quota_pass = 0; quota_pass < QUOTA_PASSES; quota_pass++)
+			inspect_pass(resolver, list, quota_pass, now_ns + inspect_ns_max, own);
 }
 
 static int match_list(struct resolver *resolver, struct process_list *list, uint64_t inspect_ns_max)
@@ -223,8 +223,8 @@ static int match_list(struct resolver *resolver, struct process_list *list, uint
 	uint32_t *own = calloc(list->count + 1, sizeof(*own));
 
 	list->rows = calloc(list->count + 1, sizeof(*list->rows));
-	list->turns = calloc(list->count + 1, sizeof(*list->turns));
-	if (!own || !list->rows || !list->turns) {
+	list->quotas = calloc(list->count + 1, sizeof(*list->quotas));
+	if (!own || !list->rows || !list->quotas) {
 		free(own);
 		return -ENOMEM;
 	}
@@ -234,7 +234,7 @@ static int match_list(struct resolver *resolver, struct process_list *list, uint
 	for (size_t i = 0; i < list->count; i++) {
 		uint32_t row = own[i];
 
-		if (!row || row == ASSIGNMENT_LOOK_AGAIN)
+		if (!row || row == ASSIGNMENT_RETRY)
 			row = find_inherited_row(list, own, &list->item[i]) ?: row;
 		if (is_better_row(resolver->config, row, list->item[i].row))
 			list->rows[i] = row;
@@ -307,7 +307,7 @@ static int classify_new(struct resolver *resolver, struct error *error)
 static void log_no_room(struct resolver *resolver, uint64_t now_ns)
 {
 	uint64_t no_room = __atomic_load_n(&resolver->counters->no_room, __ATOMIC_RELAXED);
-	long long unassigned = __atomic_load_n(&resolver->counters->waiting, __ATOMIC_RELAXED);
+	long long unassigned = __atomic_load_n(&resolver->counters->unassigned, __ATOMIC_RELAXED);
 	bool again =
 		resolver->no_room_logged_ns && now_ns - resolver->no_room_logged_ns < LOG_AGAIN_NS;
 
@@ -341,8 +341,8 @@ static int resolve_new(struct resolver *resolver, struct error *error)
 
 static int apply_group_rules(struct resolver *resolver, struct error *error)
 {
-	return group_rules_run(&resolver->group_rules, resolver->config, resolver->object,
-			       resolver->counters, resolver->files, error);
+	return cgroup_rules_run(&resolver->cgroup_rules, resolver->config, resolver->object,
+				resolver->counters, resolver->files, error);
 }
 
 static int run_resolver(struct resolver *resolver, struct error *error)
@@ -350,8 +350,8 @@ static int run_resolver(struct resolver *resolver, struct error *error)
 	int status = resolve_new(resolver, error);
 
 	status = status ?: apply_group_rules(resolver, error);
-	if (status == 0 && waiting_any(resolver->counters, resolver->free_rows))
-		status = waiting_serve(resolver->object, resolver->free_rows, error);
+	if (status == 0 && unassigned_any(resolver->counters, resolver->free_rows))
+		status = unassigned_give_rows(resolver->object, resolver->free_rows, error);
 	return status;
 }
 
@@ -379,7 +379,7 @@ void resolver_run(struct resolver *resolver, uint64_t now_ns)
 void resolver_log_fits(struct resolver *resolver)
 {
 	if (!resolver->has_run || resolver->failing || resolver->unfinished ||
-	    resolver->group_rules.unfinished)
+	    resolver->cgroup_rules.unfinished)
 		return;
 	resolver->has_run = false;
 	fits_log(&resolver->fits, resolver->object, &resolver->pid_files);
@@ -393,9 +393,9 @@ int resolver_start(struct resolver *resolver, struct error *error)
 	if (pid_files_init(&resolver->pid_files, resolver->config) != 0 ||
 	    fits_init(&resolver->fits, resolver->config) != 0)
 		return error_set(error, -ENOMEM, "no memory");
-	group_rules_init(&resolver->group_rules, resolver->config, &resolver->names->users,
-			 &resolver->fits);
-	status = resolver->group_rules.any || !needs_proc ? classify_new(resolver, error) : 0;
+	cgroup_rules_init(&resolver->cgroup_rules, resolver->config, &resolver->names->users,
+			  &resolver->fits);
+	status = resolver->cgroup_rules.any || !needs_proc ? classify_new(resolver, error) : 0;
 	status = status ?: apply_group_rules(resolver, error);
 	if (status || !needs_proc)
 		return status;

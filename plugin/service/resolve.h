@@ -2,13 +2,13 @@
 #ifndef EBPF_RESOLVE_H
 #define EBPF_RESOLVE_H
 
+#include "cgroup_rule.h"
 #include "config/config.h"
 #include "fit.h"
-#include "group_rule.h"
 #include "helper/file.h"
 #include "object/object.h"
 #include "pidfile.h"
-#include "turn.h"
+#include "quota.h"
 #include "util/message.h"
 
 #include <pthread.h>
@@ -23,23 +23,23 @@ struct service_counters;
 /* Assigns processes to services where the kernel cannot do it without files. The caller owns what it works with, and
  * sets it before resolver_start(). */
 struct resolver {
-	pthread_mutex_t lock; /* never held together with the lock of services */
+	pthread_mutex_t lock; /* never undecided together with the lock of services */
 	const struct config *config;
 	struct object *object; /* the engine's own */
 	struct service_counters *counters;
 	const struct free_rows *free_rows; /* atomic */
-	struct file_reader *files;
+	struct file_helper *files;
 	struct name_tables *names;
 	struct pid_files pid_files;
-	struct group_rules group_rules;
+	struct cgroup_rules cgroup_rules;
 	struct fits fits;
 	bool has_run;               /* since resolver_log_fits() */
 	uint64_t unclassified_seen; /* of counters->unclassified */
 	uint64_t refused_seen;      /* of counters->refused */
 	uint64_t no_room_seen;      /* of counters->no_room */
 	uint64_t no_room_logged_ns;
-	struct turns turns; /* of users, for inspections */
-	bool unfinished;    /* some processes were not inspected, or not moved */
+	struct quotas quotas; /* of users, for inspections */
+	bool unfinished;      /* some processes were not inspected, or not moved */
 	bool failing;
 };
 
@@ -52,7 +52,7 @@ int resolver_start(struct resolver *resolver, struct error *error);
  * without that of services. */
 void resolver_run(struct resolver *resolver, uint64_t now_ns);
 
-/* Once an interval: logs the lines that fit no process. With the lock held, too. */
+/* Once an interval: logs the lines that fit no process. With the lock undecided, too. */
 void resolver_log_fits(struct resolver *resolver);
 
 void resolver_done(struct resolver *resolver);

@@ -8,7 +8,7 @@
 
 #include "lifecycle_state.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <string.h>
 
@@ -55,8 +55,8 @@ bool row_name_wanted(const struct lifecycle *lifecycle, uint32_t *row, struct gr
 	return false;
 }
 
-void row_name_take(struct lifecycle *lifecycle, uint32_t row, const struct row_name *name,
-		   bool is_final)
+void row_name_set(struct lifecycle *lifecycle, uint32_t row, const struct row_name *name,
+		  bool is_final)
 {
 	struct row_name *named = &lifecycle->names[row];
 	bool same = !memcmp(&named->key, &name->key, sizeof(named->key));
@@ -152,7 +152,7 @@ void row_names_make_way(struct lifecycle *lifecycle, enum subject_kind kind)
 		subject = row_name_enter(lifecycle, i);
 		if (subject < 0)
 			continue;
-		subjects_leave(&lifecycle->subjects, (size_t)row->subject);
+		subjects_release(&lifecycle->subjects, (size_t)row->subject);
 		row->subject = subject;
 	}
 }

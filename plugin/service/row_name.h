@@ -4,7 +4,7 @@
 
 #include "subject.h"
 
-#include "bpf/lib/group.h"
+#include "bpf/lib/services/group.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,8 +27,8 @@ struct row_name {
 bool row_name_wanted(const struct lifecycle *lifecycle, uint32_t *row, struct group_key *ret_key);
 
 /* Sets the name; unless it is final, the row is named again a few times. */
-void row_name_take(struct lifecycle *lifecycle, uint32_t row, const struct row_name *name,
-		   bool is_final);
+void row_name_set(struct lifecycle *lifecycle, uint32_t row, const struct row_name *name,
+		  bool is_final);
 
 /* Is it known which name and which Service block the row has? */
 bool row_name_is_settled(const struct lifecycle *lifecycle, uint32_t row);

@@ -9,7 +9,7 @@
 #include "cgroup/match.h"
 #include "util/message.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -85,7 +85,7 @@ int rules_prepare(const struct config *config, struct object *object, struct err
 	object_set(object, "services_from", config->services_from);
 	object_set(object, "configured_end", SERVICE_FIRST + config->service_count);
 	set_autoload(object, "service_cgroup", groups || steps > 1);
-	set_autoload(object, "service_cgroup_gone", groups || steps > 1);
+	set_autoload(object, "service_cgroup_removed", groups || steps > 1);
 	object_set(object, "command_lines", config_needs_proc(config));
 	status = bpf_map__set_max_entries(object_map(object, "service_names"), keys);
 	status = status ?: bpf_map__set_max_entries(object_map(object, "service_cgroups"), steps);

@@ -5,7 +5,7 @@
 #include "object/object.h"
 #include "util/message.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <stddef.h>
 #include <stdint.h>

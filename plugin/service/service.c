@@ -9,11 +9,11 @@
 #include "cgroup/match.h"
 
 #include "attach/attach.h"
-#include "bpf/lib/service.h"
-#include "object/image.h"
-#include "object/share.h"
+#include "bpf/lib/services/service.h"
+#include "object/engine_object.h"
+#include "object/shared_map.h"
 #include "process_row.h"
-#include "response.h"
+#include "response_map.h"
 #include "row_name.h"
 #include "rule.h"
 #include "util/clock.h"
@@ -48,7 +48,7 @@ static int load_services(struct services *services, struct error *error)
 	int status;
 
 	demand_add_maps(&demand, &services->object, false);
-	status = budget_take(&services->budget, &demand, error);
+	status = budget_reserve(&services->budget, &demand, error);
 	status = status ?: object_load(&services->object, error);
 	if (status)
 		return status;
@@ -68,7 +68,7 @@ static int start_services(struct services *services, struct error *error)
 	return status ?: attach_sections(&services->object, error);
 }
 
-static int start_resolver(struct services *services, struct file_reader *files, struct error *error)
+static int start_resolver(struct services *services, struct file_helper *files, struct error *error)
 {
 	struct resolver *resolver = &services->resolver;
 
@@ -81,7 +81,7 @@ static int start_resolver(struct services *services, struct file_reader *files, 
 	return resolver_start(resolver, error);
 }
 
-/* --- names of rows; with the lock of the resolver held --- */
+/* --- names of rows; with the lock of the resolver undecided --- */
 
 static bool find_unnamed_row(struct services *services, uint32_t *row, struct group_key *ret_key)
 {
@@ -107,7 +107,7 @@ static void set_row_name(struct services *services, uint32_t row, const struct g
 	memcpy(name.name, description->name, sizeof(name.name));
 	memcpy(name.other_name, description->other_name, sizeof(name.other_name));
 	pthread_mutex_lock(&services->lock);
-	row_name_take(&services->lifecycle, row, &name, is_final);
+	row_name_set(&services->lifecycle, row, &name, is_final);
 	pthread_mutex_unlock(&services->lock);
 }
 
@@ -130,7 +130,7 @@ static void name_rows(struct services *services, uint64_t ns_max)
 }
 
 int services_open(struct services *services, const struct config *config, double interval_s,
-		  struct file_reader *files, struct error *error)
+		  struct file_helper *files, struct error *error)
 {
 	int status;
 
@@ -140,13 +140,13 @@ int services_open(struct services *services, const struct config *config, double
 	pthread_rwlock_init(&services->walk.lock, NULL);
 	name_tables_init(&services->names);
 	services->budget.limit = config->max_memory_mib * BUDGET_MIB;
-	status = image_open(&services->object, error);
+	status = engine_object_open(&services->object, error);
 	status = status ?: prepare_services(services, interval_s, error);
 	status = status ?: load_services(services, error);
 	status = status ?: start_services(services, error);
 	status = status ?: start_resolver(services, files, error);
-	places_init(&services->places, config, &services->names.users,
-		    services->lifecycle.kernel_rows, services->lifecycle.row_count);
+	service_cgroups_init(&services->service_cgroups, config, &services->names.users,
+			     services->lifecycle.kernel_rows, services->lifecycle.row_count);
 	if (status) {
 		services_done(services);
 		return status;
@@ -162,9 +162,10 @@ int services_open(struct services *services, const struct config *config, double
 	return 0;
 }
 
-int services_share(const struct services *services, struct object *object, struct error *error)
+int services_prepare_object(const struct services *services, struct object *object,
+			    struct error *error)
 {
-	int status = share_maps(&services->object, object, error);
+	int status = shared_maps_reuse(&services->object, object, error);
 
 	status = status ?: walk_exempt(object, error);
 	if (status)
@@ -182,7 +183,7 @@ int services_share(const struct services *services, struct object *object, struc
 	return 0;
 }
 
-/* --- snapshots; with the lock held --- */
+/* --- snapshots; with the lock undecided --- */
 
 static struct snapshot *acquire_snapshot(struct services *services)
 {
@@ -239,11 +240,11 @@ static uint64_t count_names_refused(struct services *services, uint64_t now_ns)
 
 	pthread_mutex_lock(&services->lock);
 	all = services->lifecycle.names_refused;
-	if (!services->told_ns || now_ns - services->told_ns > LOG_AGAIN_NS)
+	if (!services->logged_ns || now_ns - services->logged_ns > LOG_AGAIN_NS)
 		more = all - services->names_refused_logged;
 	if (more) {
 		services->names_refused_logged = all;
-		services->told_ns = now_ns;
+		services->logged_ns = now_ns;
 	}
 	pthread_mutex_unlock(&services->lock);
 	return more;
@@ -272,14 +273,14 @@ void services_resolve(struct services *services, double interval_s)
 	if (pthread_mutex_trylock(&services->resolver.lock) == 0) {
 		resolver_run(&services->resolver, now_ns);
 		name_rows(services, NAME_NS_MAX);
-		places_update(&services->places, services->counters, services->resolver.files,
-			      now_ns);
+		service_cgroups_update(&services->service_cgroups, services->counters,
+				       services->resolver.files, now_ns);
 		pthread_mutex_unlock(&services->resolver.lock);
 	}
 	log_names_refused(services, now_ns);
 }
 
-void services_tell_fits(struct services *services)
+void services_log_fits(struct services *services)
 {
 	if (!services->object.bpf || pthread_mutex_trylock(&services->resolver.lock) != 0)
 		return;
@@ -312,7 +313,7 @@ void services_read(struct services *services, int subscriber, const struct snaps
 	pthread_mutex_unlock(&services->lock);
 }
 
-const struct snapshot *services_take(struct services *services)
+const struct snapshot *services_acquire(struct services *services)
 {
 	const struct snapshot *snapshot;
 
@@ -371,7 +372,7 @@ void services_done(struct services *services)
 	walk_done(&services->walk);
 	object_done(&services->object);
 	resolver_done(&services->resolver);
-	places_done(&services->places);
+	service_cgroups_done(&services->service_cgroups);
 	name_tables_done(&services->names);
 	registry_done(&services->registry);
 	pthread_mutex_destroy(&services->resolver.lock);

@@ -2,7 +2,7 @@
 #ifndef EBPF_SERVICE_H
 #define EBPF_SERVICE_H
 
-#include "cgroup/places.h"
+#include "cgroup/service_cgroups.h"
 #include "cgroup_row.h"
 #include "config/config.h"
 #include "helper/file.h"
@@ -38,10 +38,10 @@ struct services {
 	struct name_tables names;
 	struct resolver resolver;
 	struct cgroup_rows cgroup_rows;
-	struct places places;          /* whose files probes read */
-	uint64_t resolved_ns;          /* start of the last services_resolve(); atomic */
-	uint64_t names_refused_logged; /* the count that was logged last */
-	uint64_t told_ns;              /* when it was logged, 0: never */
+	struct service_cgroups service_cgroups; /* whose files probes read */
+	uint64_t resolved_ns;                   /* start of the last services_resolve(); atomic */
+	uint64_t names_refused_logged;          /* the count that was logged last */
+	uint64_t logged_ns;                     /* when it was logged, 0: never */
 	struct walk walk;
 };
 
@@ -49,11 +49,12 @@ struct services {
  * plugin's; config and files stay the caller's. -ENOMEM; -ENOSPC: it needs more memory than MaxMemory allows; or
  * an errno of what the kernel refused. */
 int services_open(struct services *services, const struct config *config, double interval_s,
-		  struct file_reader *files, struct error *error);
+		  struct file_helper *files, struct error *error);
 
 /* Gives a probe's object the shared maps, before load, and excludes its programs with a WALK tag from being
  * attached. -EINVAL: the objects declare a shared map differently. */
-int services_share(const struct services *services, struct object *object, struct error *error);
+int services_prepare_object(const struct services *services, struct object *object,
+			    struct error *error);
 
 /* Updates names and rows of services and processes; now_ns of CLOCK_BOOTTIME. Without memory nothing changes. */
 void services_refresh(struct services *services, uint64_t now_ns);
@@ -64,7 +65,7 @@ void services_resolve(struct services *services, double interval_s);
 
 /* Once an interval: logs the lines of Service blocks that fit no process. Does not wait for another thread that
  * inspects processes. */
-void services_tell_fits(struct services *services);
+void services_log_fits(struct services *services);
 
 /* A subscriber (-1: none) starts to read. Services are refreshed if the last refresh is more than half its interval
  * ago. The snapshot is valid until services_read(). NULL: no memory. */
@@ -78,7 +79,7 @@ void services_read(struct services *services, int subscriber, const struct snaps
 void services_catch_up(struct services *services, uint64_t now_ns);
 
 /* The newest snapshot, to be released by services_release(). */
-const struct snapshot *services_take(struct services *services);
+const struct snapshot *services_acquire(struct services *services);
 void services_release(struct services *services, const struct snapshot *snapshot);
 
 void services_done(struct services *services);

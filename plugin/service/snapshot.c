@@ -4,7 +4,7 @@
  */
 #include "snapshot.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,24 +78,24 @@ bool snapshot_configured(const struct snapshot *snapshot, uint32_t row)
 	return subject >= 0 && snapshot->subjects.subject[subject].kind == SUBJECT_SERVICE;
 }
 
-bool snapshot_held(const struct snapshot *snapshot, uint32_t row)
+bool snapshot_is_undecided(const struct snapshot *snapshot, uint32_t row)
 {
-	return row < snapshot->row_count && snapshot->states[row].held;
+	return row < snapshot->row_count && snapshot->states[row].undecided;
 }
 
-bool snapshot_gone(const struct snapshot *snapshot, uint32_t row)
+bool snapshot_is_exited(const struct snapshot *snapshot, uint32_t row)
 {
 	return snapshot->states[row].state == ROW_RETIRED ||
 	       snapshot->states[row].state == ROW_FREE;
 }
 
-bool snapshot_process_gone(const struct snapshot *snapshot, uint32_t process)
+bool snapshot_process_is_exited(const struct snapshot *snapshot, uint32_t process)
 {
 	return snapshot->process_rows[process].ended_ns != 0;
 }
 
-void snapshot_notable(const struct snapshot *snapshot, uint32_t row)
+void snapshot_set_active(const struct snapshot *snapshot, uint32_t row)
 {
 	if (row < snapshot->row_count)
-		__atomic_store_n(&snapshot->notable[row], true, __ATOMIC_RELAXED);
+		__atomic_store_n(&snapshot->active[row], true, __ATOMIC_RELAXED);
 }

@@ -19,13 +19,13 @@ enum row_state {
 /* The state of a row of a service. */
 struct service_state {
 	enum row_state state;
-	int subject;       /* -1: never had one */
-	bool fixed;        /* of a Service block, "other" or "kernel": never retired */
-	bool held;         /* may belong to a Service block: its growth waits until that is known */
-	bool anyones;      /* a command or a user: any user can make such names */
-	bool refused;      /* gets no series, as there are too many new names */
-	uint64_t since_ns; /* of this state */
-	uint64_t absent_ns; /* since when it has no process, 0: it has some */
+	int subject;    /* -1: never had one */
+	bool fixed;     /* of a Service block, "other" or "kernel": never retired */
+	bool undecided; /* may belong to a Service block: its growth waits until that is known */
+	bool user_controlled; /* a command or a user: any user can make such names */
+	bool refused;         /* gets no series, as there are too many new names */
+	uint64_t since_ns;    /* of this state */
+	uint64_t absent_ns;   /* since when it has no process, 0: it has some */
 };
 
 /* A process with a row of its own. */
@@ -37,7 +37,7 @@ struct process_row {
 };
 
 /* The owners of rows and the subjects, as of one moment. Readings work on it concurrently and without a lock; only
- * `notable` changes. */
+ * `active` changes. */
 struct snapshot {
 	uint64_t made_ns; /* of CLOCK_BOOTTIME */
 	unsigned users;
@@ -51,7 +51,7 @@ struct snapshot {
 	unsigned shown;           /* services with series of their own */
 	uint64_t names_refused;   /* new names, in all */
 	bool other_unwatched;     /* ServicesFrom is "none": probes skip other processes */
-	bool *notable;            /* by row; outlives the snapshot; atomic */
+	bool *active;             /* by row; outlives the snapshot; atomic */
 };
 
 /* With room for that many; NULL: no memory. */
@@ -72,18 +72,18 @@ bool snapshot_has_service(const struct snapshot *snapshot, const char *name);
 bool snapshot_configured(const struct snapshot *snapshot, uint32_t row);
 
 /* Is it still unknown to which service the growth of the row belongs? */
-bool snapshot_held(const struct snapshot *snapshot, uint32_t row);
+bool snapshot_is_undecided(const struct snapshot *snapshot, uint32_t row);
 
 /* Has the service of this row series of its own? */
 bool snapshot_is_shown(const struct snapshot *snapshot, uint32_t row);
 
 /* Have all processes of this row's service exited? Its last growth may still come. */
-bool snapshot_gone(const struct snapshot *snapshot, uint32_t row);
+bool snapshot_is_exited(const struct snapshot *snapshot, uint32_t row);
 
 /* Has the process of this row exited? Its last growth may still come. */
-bool snapshot_process_gone(const struct snapshot *snapshot, uint32_t process);
+bool snapshot_process_is_exited(const struct snapshot *snapshot, uint32_t process);
 
 /* The row was very active. */
-void snapshot_notable(const struct snapshot *snapshot, uint32_t row);
+void snapshot_set_active(const struct snapshot *snapshot, uint32_t row);
 
 #endif

@@ -44,7 +44,7 @@ static bool is_number_list(const char *text, size_t length, unsigned numbers)
 	return text == end;
 }
 
-bool subject_names_meet(const struct subject_names *a, const struct subject_names *b)
+bool subject_names_overlap(const struct subject_names *a, const struct subject_names *b)
 {
 	const struct subject_names *more = a->numbers > b->numbers ? a : b;
 	const struct subject_names *less = more == a ? b : a;
@@ -55,31 +55,32 @@ bool subject_names_meet(const struct subject_names *a, const struct subject_name
 			      more->numbers - less->numbers);
 }
 
-const char *subjects_taken(const struct subjects *subjects, enum subject_kind kind,
-			   const struct subject_names *names)
+const char *subjects_find_reserved(const struct subjects *subjects, enum subject_kind kind,
+				   const struct subject_names *names)
 {
-	for (size_t i = 0; i < subjects->taken_count; i++)
-		if (subjects->taken[i].kind == kind &&
-		    subject_names_meet(&subjects->taken[i], names))
-			return subjects->taken[i].name;
+	for (size_t i = 0; i < subjects->reserved_count; i++)
+		if (subjects->reserved[i].kind == kind &&
+		    subject_names_overlap(&subjects->reserved[i], names))
+			return subjects->reserved[i].name;
 	return NULL;
 }
 
-int subjects_take(struct subjects *subjects, enum subject_kind kind, const char *name,
-		  unsigned numbers)
+int subjects_reserve(struct subjects *subjects, enum subject_kind kind, const char *name,
+		     unsigned numbers)
 {
 	struct subject_names names = { .kind = kind, .numbers = numbers }, *grown;
 
 	strncpy(names.name, name, sizeof(names.name) - 1);
-	for (size_t i = 0; i < subjects->taken_count; i++)
-		if (subjects->taken[i].kind == kind && subjects->taken[i].numbers == numbers &&
-		    !strcmp(subjects->taken[i].name, names.name))
+	for (size_t i = 0; i < subjects->reserved_count; i++)
+		if (subjects->reserved[i].kind == kind &&
+		    subjects->reserved[i].numbers == numbers &&
+		    !strcmp(subjects->reserved[i].name, names.name))
 			return 0;
-	grown = reallocarray(subjects->taken, subjects->taken_count + 1, sizeof(*grown));
+	grown = reallocarray(subjects->reserved, subjects->reserved_count + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	subjects->taken = grown;
-	subjects->taken[subjects->taken_count++] = names;
+	subjects->reserved = grown;
+	subjects->reserved[subjects->reserved_count++] = names;
 	return 0;
 }
 
@@ -149,9 +150,9 @@ static size_t count_underscores(const struct subjects *subjects, enum subject_ki
 	size_t base = base_length(name);
 	struct tails tails = { .name = name, .base = base, .own = (int)(strlen(name) - base) };
 
-	for (size_t i = 0; i < subjects->taken_count; i++)
-		if (subjects->taken[i].kind < kind)
-			compare_tail(&tails, &subjects->taken[i]);
+	for (size_t i = 0; i < subjects->reserved_count; i++)
+		if (subjects->reserved[i].kind < kind)
+			compare_tail(&tails, &subjects->reserved[i]);
 	for (size_t i = 0; i < subjects->count && may_change_name(kind); i++) {
 		const struct subject *s = &subjects->subject[i];
 		struct subject_names names = { .kind = s->kind };
@@ -202,7 +203,7 @@ int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char
 	name_clean(clean, sizeof(clean), name);
 	status = append_underscores(subjects, kind, clean, sizeof(clean));
 	if (status == 0 && kind == SUBJECT_SERVICE)
-		status = subjects_take(subjects, kind, clean, 0);
+		status = subjects_reserve(subjects, kind, clean, 0);
 	if (status)
 		return status;
 	found = subjects_find(subjects, kind, clean);
@@ -220,7 +221,7 @@ int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char
 	return (int)(s - subjects->subject);
 }
 
-void subjects_leave(struct subjects *subjects, size_t subject)
+void subjects_release(struct subjects *subjects, size_t subject)
 {
 	struct subject *s = &subjects->subject[subject];
 
@@ -231,6 +232,6 @@ void subjects_leave(struct subjects *subjects, size_t subject)
 void subjects_done(struct subjects *subjects)
 {
 	free(subjects->subject);
-	free(subjects->taken);
+	free(subjects->reserved);
 	*subjects = (struct subjects){ 0 };
 }

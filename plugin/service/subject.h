@@ -30,20 +30,20 @@ struct subjects {
 	struct subject *subject;
 	size_t count;
 	uint64_t generation;
-	struct subject_names *taken;
-	size_t taken_count;
+	struct subject_names *reserved;
+	size_t reserved_count;
 };
 
 /* Reserves names: later kinds can no longer have them. The name is clean. 0 or -ENOMEM. */
-int subjects_take(struct subjects *subjects, enum subject_kind kind, const char *name,
-		  unsigned numbers);
+int subjects_reserve(struct subjects *subjects, enum subject_kind kind, const char *name,
+		     unsigned numbers);
 
 /* Do both contain the same name? */
-bool subject_names_meet(const struct subject_names *a, const struct subject_names *b);
+bool subject_names_overlap(const struct subject_names *a, const struct subject_names *b);
 
 /* The name of the first reserved names of this kind that overlap with `names`; or NULL. */
-const char *subjects_taken(const struct subjects *subjects, enum subject_kind kind,
-			   const struct subject_names *names);
+const char *subjects_find_reserved(const struct subjects *subjects, enum subject_kind kind,
+				   const struct subject_names *names);
 
 /* Adds a row to the subject of this kind and name, which is created if needed, and returns its number. The name is
  * cleaned for collectd. If an earlier kind has reserved it, that of a unit, a container, a user or a command gets
@@ -55,7 +55,7 @@ int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char
 int subjects_find(const struct subjects *subjects, enum subject_kind kind, const char *name);
 
 /* Removes a row; a subject without rows is freed. */
-void subjects_leave(struct subjects *subjects, size_t subject);
+void subjects_release(struct subjects *subjects, size_t subject);
 
 void subjects_done(struct subjects *subjects);
 

@@ -68,7 +68,7 @@ int walk_exempt(const struct object *object, struct error *error)
 	return 0;
 }
 
-/* --- visitors: with the lock held, except for the caller's own object --- */
+/* --- visitors: with the lock undecided, except for the caller's own object --- */
 
 /* The next reading walks again, and the walk visits every task. */
 static int force_full_walk(struct walk *walk)
@@ -189,7 +189,7 @@ static int report_stopped(const struct walk *walk, const struct object *object, 
 
 /* --- without the lock --- */
 
-int walk_join(struct walk *walk, const struct object *object, struct error *error)
+int walk_add(struct walk *walk, const struct object *object, struct error *error)
 {
 	int status;
 
@@ -205,7 +205,7 @@ int walk_join(struct walk *walk, const struct object *object, struct error *erro
 		      : 0;
 }
 
-void walk_leave(struct walk *walk, const struct object *object)
+void walk_remove(struct walk *walk, const struct object *object)
 {
 	pthread_rwlock_wrlock(&walk->lock);
 	remove_walk_visitors(walk, object);
@@ -249,8 +249,8 @@ static int run_walk_if_older(struct walk *walk, uint64_t oldest_ns, struct error
 	return status;
 }
 
-int walk_take(struct walk *walk, const struct object *object, double interval_s, uint64_t after_ns,
-	      struct error *error)
+int walk_acquire(struct walk *walk, const struct object *object, double interval_s,
+		 uint64_t after_ns, struct error *error)
 {
 	double age_ns = interval_s / 2 * (double)NS_PER_S;
 	uint64_t now_ns = clock_ns();
@@ -277,7 +277,7 @@ int walk_take(struct walk *walk, const struct object *object, double interval_s,
 	return status;
 }
 
-void walk_put(struct walk *walk, const struct object *object)
+void walk_release(struct walk *walk, const struct object *object)
 {
 	if (has_walk_visitors(walk, object))
 		pthread_rwlock_unlock(&walk->lock);

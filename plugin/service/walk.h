@@ -42,17 +42,17 @@ int walk_open(struct walk *walk, const struct object *own, struct error *error);
 int walk_exempt(const struct object *object, struct error *error);
 
 /* After load: the next walk and all later ones call these programs with every task. The object must not
- * move until walk_leave(). -ENOSPC: there are too many; or an error of bpf(2). */
-int walk_join(struct walk *walk, const struct object *object, struct error *error);
-void walk_leave(struct walk *walk, const struct object *object);
+ * move until walk_remove(). -ENOSPC: there are too many; or an error of bpf(2). */
+int walk_add(struct walk *walk, const struct object *object, struct error *error);
+void walk_remove(struct walk *walk, const struct object *object);
 
 /* Makes sure that the last walk is at most half an interval old and started later than after_ns, of
- * CLOCK_BOOTTIME; no other walk starts before walk_put(). Does nothing for an object without WALK
+ * CLOCK_BOOTTIME; no other walk starts before walk_release(). Does nothing for an object without WALK
  * programs. Not to be called while an object joins or leaves. Errors of object_run(); -EAGAIN: a program of
- * the object was stopped. After an error there is no walk_put(). */
-int walk_take(struct walk *walk, const struct object *object, double interval_s, uint64_t after_ns,
-	      struct error *error);
-void walk_put(struct walk *walk, const struct object *object);
+ * the object was stopped. After an error there is no walk_release(). */
+int walk_acquire(struct walk *walk, const struct object *object, double interval_s,
+		 uint64_t after_ns, struct error *error);
+void walk_release(struct walk *walk, const struct object *object);
 
 /* Between the two: the time for which the rows of the object hold: the start of the walk, or now_ns for an
  * object without WALK programs. */

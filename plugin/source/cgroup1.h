@@ -13,8 +13,8 @@ struct cgroup1_file {
 	const char *file;   /* of v1 */
 	const char *second; /* a second file that the translation needs; NULL: none */
 	/* Translates the text. Returns the new length, or -EINVAL: the text is malformed. */
-	ssize_t (*say)(const char *text, size_t length, const char *second, size_t second_length,
-		       char to[CGROUP1_TEXT_MAX]);
+	ssize_t (*translate)(const char *text, size_t length, const char *second,
+			     size_t second_length, char to[CGROUP1_TEXT_MAX]);
 };
 
 /* NULL: v1 has no such file. */

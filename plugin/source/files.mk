@@ -9,5 +9,6 @@ libengine_a_SOURCES += \
 	plugin/source/source_text.c plugin/source/source_text.h \
 	plugin/source/text.c plugin/source/text.h \
 	plugin/source/text_cgroups.c plugin/source/text_cgroups.h \
+	plugin/source/text_file.c plugin/source/text_file.h \
 	plugin/source/text_files.c plugin/source/text_files.h \
 	plugin/source/text_rows.c plugin/source/text_rows.h

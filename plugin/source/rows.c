@@ -8,8 +8,8 @@
 #include "object/budget.h"
 #include "service/lifecycle.h"
 
-#include "bpf/lib/service.h"
-#include "bpf/lib/slot.h"
+#include "bpf/lib/services/service.h"
+#include "bpf/lib/services/slot.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static bool has_map(const struct rows *rows, const struct bpf_map *map)
 	return map && (map == rows->map || map == rows->via.map || map == rows->owners.map);
 }
 
-bool rows_share(const struct rows *rows, const struct rows *other)
+bool rows_have_common_map(const struct rows *rows, const struct rows *other)
 {
 	return has_map(rows, other->map) || has_map(rows, other->via.map) ||
 	       has_map(rows, other->owners.map);
@@ -73,7 +73,7 @@ static int numbers_resize(const struct rows *rows, struct numbers *numbers,
 
 static bool needs_grant(const struct subject_tag *subject, const struct row_counts *counts)
 {
-	return counts->by_leave && subject->via[0] && subject->kind == SUBJECT_SERVICE;
+	return counts->by_grant && subject->via[0] && subject->kind == SUBJECT_SERVICE;
 }
 
 /* The number of subjects of the rows' kind. */
@@ -152,11 +152,11 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 	rows->stride = source_stride(map);
 	rows->each_cpu = subject->cpu;
 	rows->count = read_at_most(map, subject, count_table_rows(map, subject, counts));
-	rows->by_leave = needs_grant(subject, counts);
-	if (rows->by_leave) {
-		rows->kept = 1 + (uint32_t)counts->config->service_count;
-		rows->open =
-			rows->kept + lifecycle_reserved(counts->config, rows->count - rows->kept);
+	rows->by_grant = needs_grant(subject, counts);
+	if (rows->by_grant) {
+		rows->reserved = 1 + (uint32_t)counts->config->service_count;
+		rows->user_first = rows->reserved +
+				   lifecycle_reserved(counts->config, rows->count - rows->reserved);
 	}
 	if (rows->count > ROWS_MAX)
 		return error_set(error, -E2BIG,
@@ -222,7 +222,7 @@ uint64_t rows_memory(const struct rows *rows)
 	return source(rows)->memory(rows);
 }
 
-int rows_each(struct rows *rows, row_taker *visit, void *to, struct error *error)
+int rows_each(struct rows *rows, row_visitor *visit, void *to, struct error *error)
 {
 	return source(rows)->each(rows, visit, to, error);
 }
@@ -237,7 +237,7 @@ static bool is_zero_row(const struct row_bytes *bytes)
 	return true;
 }
 
-int rows_give(const struct rows *rows, struct source_row *row, row_taker *visit, void *to,
+int rows_give(const struct rows *rows, struct source_row *row, row_visitor *visit, void *to,
 	      struct error *error)
 {
 	int status = 0;
@@ -299,7 +299,7 @@ void rows_free_slot(struct rows *rows, uint32_t slot)
 
 bool rows_is_reserved(const struct rows *rows, uint32_t owner)
 {
-	return owner >= SERVICE_FIRST && owner - SERVICE_FIRST + 1 < rows->kept;
+	return owner >= SERVICE_FIRST && owner - SERVICE_FIRST + 1 < rows->reserved;
 }
 
 static uint32_t grant_word(bool is_group)

@@ -17,7 +17,7 @@
 
 struct cgroup_rows;
 struct config;
-struct places;
+struct service_cgroups;
 struct text_source;
 
 /* How many rows the tables of a probe get. */
@@ -25,12 +25,12 @@ struct row_counts {
 	uint32_t services;
 	uint32_t processes;
 	uint32_t slots; /* at most, for tables that give out rows on first use */
-	bool by_leave;  /* services that are not configured get slots by the engine's grant */
+	bool by_grant;  /* services that are not configured get slots by the engine's grant */
 	uint32_t shards;
 	uint32_t keys; /* names of a table of keys with series at once; 0: not configured */
-	const struct config *config;           /* its services have cgroups */
-	struct places *places;                 /* cgroups of other services; NULL: none */
-	const struct cgroup_rows *cgroup_rows; /* for keys that are numbers of cgroups */
+	const struct config *config;             /* its services have cgroups */
+	struct service_cgroups *service_cgroups; /* cgroups of other services; NULL: none */
+	const struct cgroup_rows *cgroup_rows;   /* for keys that are numbers of cgroups */
 };
 
 /* A mapped array of u32 that both the engine and the kernel write. */
@@ -56,9 +56,11 @@ struct rows {
 	struct text_source *text;     /* of text files; NULL: the rows are those of the map */
 	struct numbers via;    /* by row of a service or process: its slot, which is its row here */
 	struct numbers owners; /* by slot: row of its owner + 1; 0: free */
-	bool by_leave;         /* services need a grant to get a slot, see bpf/lib/slot.h */
-	uint32_t kept; /* with grants: slots below this one are reserved for configured services */
-	uint32_t open; /* with grants: slots from this one on are open to user-controlled names */
+	bool by_grant; /* services need a grant to get a slot, see bpf/lib/services/slot.h */
+	uint32_t
+		reserved; /* with grants: slots below this one are reserved for configured services */
+	uint32_t
+		user_first; /* with grants: slots from this one on are open to user-controlled names */
 };
 
 /* The number of shards for this number of CPUs: a power of two, ROWS_SHARDS_MAX at most. */
@@ -76,7 +78,7 @@ uint32_t rows_most(const struct rows *rows);
 bool rows_stay(const struct rows *rows);
 
 /* Is a map of one table also used by the other? */
-bool rows_share(const struct rows *rows, const struct rows *other);
+bool rows_have_common_map(const struct rows *rows, const struct rows *other);
 
 /* Maps or allocates what reading needs, after load. Errors of mmap(2), -ENOMEM, or an error of the
  * source. */
@@ -86,10 +88,10 @@ int rows_start(struct rows *rows, struct error *error);
 uint64_t rows_memory(const struct rows *rows);
 
 /* Calls visit(to, ...) for each row. */
-int rows_each(struct rows *rows, row_taker *visit, void *to, struct error *error);
+int rows_each(struct rows *rows, row_visitor *visit, void *to, struct error *error);
 
 /* For sources: passes on a row of all CPUs, or one row for each CPU that has counted in it. */
-int rows_give(const struct rows *rows, struct source_row *row, row_taker *visit, void *to,
+int rows_give(const struct rows *rows, struct source_row *row, row_visitor *visit, void *to,
 	      struct error *error);
 
 /* Of mapped arrays: the first byte of a shard of a row. */

@@ -27,7 +27,7 @@ struct source_row {
 };
 
 /* Called with a row, which the source owns. A negative errno ends the reading. */
-typedef int row_taker(void *to, const struct source_row *row, struct error *error);
+typedef int row_visitor(void *to, const struct source_row *row, struct error *error);
 
 /* Where rows come from. */
 struct source {
@@ -35,7 +35,7 @@ struct source {
 	int (*start)(struct rows *rows, struct error *error);
 	/* Calls `visit` once for each row. Keys that are added or deleted meanwhile may be
 	 * missing. */
-	int (*each)(struct rows *rows, row_taker *visit, void *to, struct error *error);
+	int (*each)(struct rows *rows, row_visitor *visit, void *to, struct error *error);
 	/* Bytes that it takes in addition to the map, if all rows exist. */
 	uint64_t (*memory)(const struct rows *rows);
 	/* Frees the source's own state; NULL: it has none. */

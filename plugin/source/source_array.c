@@ -19,7 +19,7 @@ static int array_start(struct rows *rows, struct error *error)
 		      : 0;
 }
 
-static int array_each(struct rows *rows, row_taker *visit, void *to, struct error *error)
+static int array_each(struct rows *rows, row_visitor *visit, void *to, struct error *error)
 {
 	int status = 0;
 

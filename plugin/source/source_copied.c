@@ -53,7 +53,7 @@ static int copied_start(struct rows *rows, struct error *error)
 	return copy_values(rows, error);
 }
 
-static int copied_each(struct rows *rows, row_taker *visit, void *to, struct error *error)
+static int copied_each(struct rows *rows, row_visitor *visit, void *to, struct error *error)
 {
 	int status = copy_values(rows, error);
 

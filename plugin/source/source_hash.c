@@ -85,7 +85,7 @@ static int read_next_batch(struct rows *rows, const uint64_t *after, uint64_t *r
 	}
 }
 
-static int visit_batch(struct rows *rows, uint32_t count, row_taker *visit, void *to,
+static int visit_batch(struct rows *rows, uint32_t count, row_visitor *visit, void *to,
 		       struct error *error)
 {
 	int status = 0;
@@ -102,7 +102,7 @@ static int visit_batch(struct rows *rows, uint32_t count, row_taker *visit, void
 	return status;
 }
 
-static int hash_each(struct rows *rows, row_taker *visit, void *to, struct error *error)
+static int hash_each(struct rows *rows, row_visitor *visit, void *to, struct error *error)
 {
 	uint64_t batch[2] = { 0 }; /* opaque to us: start of this batch, start of the next */
 	bool first = true, is_last = false;

@@ -26,9 +26,9 @@ struct text_source {
 	char map[64];
 	const struct fields *fields;
 	const struct config *config;
-	struct places *places;
+	struct service_cgroups *service_cgroups;
 	struct text_files files;
-	struct pseudo_text text;
+	struct kernel_text text;
 	struct text_rows rows;
 	struct error trouble; /* the first of this fetch; empty: none */
 	bool is_new;          /* the trouble was not reported yet */
@@ -227,7 +227,7 @@ static int start(struct rows *rows, struct error *error)
 			 ?: text_files_init(&s->files, &s->fields->file,
 					    s->fields->by_service ? s->config : NULL);
 	if (s->fields->by_service && !s->fields->by_key)
-		s->files.places = s->places;
+		s->files.service_cgroups = s->service_cgroups;
 	if (status == -E2BIG)
 		return error_set(error, status, "map %s: %s stands for more than %d files", s->map,
 				 s->fields->text, TEXT_FILES_MAX);
@@ -238,7 +238,7 @@ static int start(struct rows *rows, struct error *error)
 	return 0;
 }
 
-static int each(struct rows *rows, row_taker *visit, void *to, struct error *error)
+static int each(struct rows *rows, row_visitor *visit, void *to, struct error *error)
 {
 	return text_rows_each(&rows->text->rows, visit, to, error);
 }
@@ -258,7 +258,7 @@ static void done(struct rows *rows)
 	if (!s)
 		return;
 	text_files_done(&s->files);
-	pseudo_text_done(&s->text);
+	kernel_text_done(&s->text);
 	text_rows_done(&s->rows);
 	free(s);
 }
@@ -290,7 +290,7 @@ int text_source_prepare(struct rows *rows, struct bpf_map *map, const struct fie
 	snprintf(s->map, sizeof(s->map), "%s", bpf_map__name(map));
 	s->fields = fields;
 	s->config = counts->config;
-	s->places = counts->places;
+	s->service_cgroups = counts->service_cgroups;
 	s->files.root = -1;
 	return bpf_map__set_autocreate(map, false);
 }

@@ -17,7 +17,7 @@ struct text_parse {
 	const struct file_tag *file;
 	const struct field_tag *fields;
 	size_t count;
-	text_taker *visit;
+	text_visitor *visit;
 	void *to;
 	uint32_t columns
 		[TEXT_FIELDS_MAX]; /* FORM_HEADER: position of each field in the header, or 0 */
@@ -112,7 +112,7 @@ static bool read_line_name(const struct text_parse *r, struct text_cursor *line,
 			   struct text_word *ret_name)
 {
 	return next_line_word(line, ret_name) &&
-	       (!r->file->only[0] || pattern_fits(r->file->only, ret_name->at, ret_name->length));
+	       (!r->file->only[0] || name_matches(r->file->only, ret_name->at, ret_name->length));
 }
 
 /* Is this field in the line of this name, and not found yet? */
@@ -236,7 +236,7 @@ static int parse_cells(const struct text_parse *r, struct text_cursor text)
 }
 
 int text_read(const struct file_tag *file, const struct field_tag *fields, size_t count,
-	      const char *text, size_t size, text_taker *visit, void *to)
+	      const char *text, size_t size, text_visitor *visit, void *to)
 {
 	struct text_parse r = {
 		.file = file, .fields = fields, .count = count, .visit = visit, .to = to

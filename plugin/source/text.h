@@ -15,13 +15,13 @@ struct text_word {
 };
 
 /* Gets a row: a word for each field. Parsing stops if it does not return 0. */
-typedef int text_taker(void *to, const struct text_word *words);
+typedef int text_visitor(void *to, const struct text_word *words);
 
 /* Calls `visit` for each row of a text of any bytes, in the order of its lines. With FORM_KEYS and
  * FORM_PAIRS the whole text is one row. count is at most TEXT_FIELDS_MAX. Returns what `visit`
  * returned last. */
 int text_read(const struct file_tag *file, const struct field_tag *fields, size_t count,
-	      const char *text, size_t size, text_taker *visit, void *to);
+	      const char *text, size_t size, text_visitor *visit, void *to);
 
 /* Converts a word to a number; a negative one, which only a signed field may have, is in two's
  * complement. Surplus decimals are cut off. false: it is no number, or needs more than 64 bits. */

@@ -5,7 +5,7 @@
  */
 #include "text_cgroups.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -75,7 +75,8 @@ static size_t directory_length(const char *path)
 }
 
 /* Lists are mostly in the same order, so the search starts behind the last match. */
-static struct text_file *find_cgroup_file(struct text_files *files, const struct place *cgroup)
+static struct text_file *find_cgroup_file(struct text_files *files,
+					  const struct service_cgroup *cgroup)
 {
 	size_t length = strlen(cgroup->path);
 
@@ -92,7 +93,7 @@ static struct text_file *find_cgroup_file(struct text_files *files, const struct
 }
 
 /* If the row of a cgroup has changed, the file starts again with what it says first. */
-static int add_service_cgroup(void *to, const struct place *cgroup)
+static int add_service_cgroup(void *to, const struct service_cgroup *cgroup)
 {
 	struct text_files *files = to;
 	struct text_file *file;
@@ -106,9 +107,9 @@ static int add_service_cgroup(void *to, const struct place *cgroup)
 	}
 	if (file->service != cgroup->row)
 		text_file_forget(file);
-	else if (file->place_inode != cgroup->inode)
+	else if (file->cgroup_inode != cgroup->inode)
 		file->begins_at_zero = cgroup->is_new;
-	file->place_inode = cgroup->inode;
+	file->cgroup_inode = cgroup->inode;
 	file->service = cgroup->row;
 	file->key = cgroup->key;
 	if (cgroup->rule)
@@ -138,39 +139,40 @@ static void mark_counted(struct text_files *files)
 	}
 }
 
-static enum hierarchy hierarchy_of_files(const struct text_files *files)
+static enum cgroup_hierarchy hierarchy_of_files(const struct text_files *files)
 {
 	if (!files->is_v1)
-		return HIERARCHY_UNIFIED;
-	return strcmp(files->tag->controller, "cpu") ? HIERARCHY_MEMORY : HIERARCHY_CPU;
+		return CGROUP_UNIFIED;
+	return strcmp(files->tag->controller, "cpu") ? CGROUP_MEMORY : CGROUP_CPU;
 }
 
 int text_cgroups_update(struct text_files *files)
 {
-	struct places *places = files->places;
+	struct service_cgroups *service_cgroups = files->service_cgroups;
 	uint64_t generation;
 	int status;
 
-	if (!places || files->root < 0)
+	if (!service_cgroups || files->root < 0)
 		return 0;
-	places_want(places, hierarchy_of_files(files));
-	generation = __atomic_load_n(&places->generation, __ATOMIC_ACQUIRE);
+	service_cgroups_want(service_cgroups, hierarchy_of_files(files));
+	generation = __atomic_load_n(&service_cgroups->generation, __ATOMIC_ACQUIRE);
 	if (generation == files->generation)
-		return places_status(places);
+		return service_cgroups_status(service_cgroups);
 	for (size_t i = 0; i < files->count; i++)
 		files->file[i].is_there = files->file[i].is_configured;
 	files->hint = 0;
-	status = places_each(places, hierarchy_of_files(files), add_service_cgroup, files);
+	status = service_cgroups_each(service_cgroups, hierarchy_of_files(files),
+				      add_service_cgroup, files);
 	files->generation = generation;
 	text_files_drop_absent(files);
 	mark_counted(files);
-	return status ?: places_status(places);
+	return status ?: service_cgroups_status(service_cgroups);
 }
 
 bool text_cgroup_is_stale(const struct text_files *files, const struct text_file *file)
 {
 	if (file->is_counted)
 		return true;
-	return files->places && file->key.kind != GROUP_COMMAND &&
-	       !places_is_row(files->places, file->service, &file->key);
+	return files->service_cgroups && file->key.kind != GROUP_COMMAND &&
+	       !service_cgroups_is_row(files->service_cgroups, file->service, &file->key);
 }

@@ -11,7 +11,7 @@
 int text_cgroups_configured(struct text_files *files, const struct config *config);
 
 /* Updates the list of those of units, users and containers. -ENOMEM, -E2BIG, or an error of
- * places_status(). */
+ * service_cgroups_status(). */
 int text_cgroups_update(struct text_files *files);
 
 /* Was the row of the file's service reassigned, or do the figures of another file include this

@@ -95,7 +95,7 @@ static int open_sibling(const struct text_files *files, const struct text_file *
 
 	if (asprintf(&path, "%.*s%s", length, file->path, name) < 0)
 		return -ENOMEM;
-	fd = pseudo_open(files->root, path, ret_inode);
+	fd = kernel_directory_open_file(files->root, path, ret_inode);
 	free(path);
 	return fd;
 }
@@ -106,7 +106,7 @@ static int open_text_file(const struct text_files *files, const struct text_file
 	const struct cgroup1_file *other = files->is_v1 ? cgroup1_file(files->tag->path) : NULL;
 
 	if (!files->is_v1)
-		return pseudo_open(files->root, file->path, ret_inode);
+		return kernel_directory_open_file(files->root, file->path, ret_inode);
 	return other ? open_sibling(files, file, other->file, ret_inode) : -ENOENT;
 }
 
@@ -131,14 +131,14 @@ static int open_file(struct text_files *files, struct text_file *file)
 }
 
 static ssize_t read_untranslated(struct text_files *files, struct text_file *file,
-				 struct pseudo_text *text, size_t most)
+				 struct kernel_text *text, size_t most)
 {
 	ssize_t length = -ENODEV;
 	int fd;
 
 	file->is_new = false;
 	if (file->fd >= 0)
-		length = pseudo_read_at(file->fd, text, most);
+		length = kernel_text_read(file->fd, text, most);
 	if (length >= 0)
 		return length;
 	/* The open file may have been removed, and there may be a new one of its name. */
@@ -146,7 +146,7 @@ static ssize_t read_untranslated(struct text_files *files, struct text_file *fil
 	fd = open_file(files, file);
 	if (fd < 0)
 		return fd;
-	length = pseudo_read_at(fd, text, most);
+	length = kernel_text_read(fd, text, most);
 	if (file->fd < 0)
 		close(fd);
 	return length;
@@ -154,7 +154,7 @@ static ssize_t read_untranslated(struct text_files *files, struct text_file *fil
 
 /* Reads another file of the same directory, which is opened and closed. */
 static ssize_t read_sibling(const struct text_files *files, const struct text_file *file,
-			    const char *name, struct pseudo_text *text)
+			    const char *name, struct kernel_text *text)
 {
 	uint64_t inode;
 	int fd = open_sibling(files, file, name, &inode);
@@ -162,7 +162,7 @@ static ssize_t read_sibling(const struct text_files *files, const struct text_fi
 
 	if (fd < 0)
 		return fd;
-	length = pseudo_read_at(fd, text, CGROUP1_TEXT_MAX);
+	length = kernel_text_read(fd, text, CGROUP1_TEXT_MAX);
 	close(fd);
 	return length;
 }
@@ -170,25 +170,25 @@ static ssize_t read_sibling(const struct text_files *files, const struct text_fi
 /* Translates the text of a v1 file into the words of cgroup2, in place: text->bytes has room for
  * CGROUP1_TEXT_MAX. */
 static ssize_t translate(const struct text_files *files, const struct text_file *file,
-			 const struct cgroup1_file *other, struct pseudo_text *text, ssize_t length)
+			 const struct cgroup1_file *other, struct kernel_text *text, ssize_t length)
 {
-	struct pseudo_text second = { 0 };
+	struct kernel_text second = { 0 };
 	char translated[CGROUP1_TEXT_MAX];
 	ssize_t more = 0;
 
 	if (length >= 0 && other->second)
 		more = read_sibling(files, file, other->second, &second);
 	if (length >= 0 && more >= 0)
-		length = other->say(text->bytes, (size_t)length, second.bytes, (size_t)more,
-				    translated);
-	pseudo_text_done(&second);
+		length = other->translate(text->bytes, (size_t)length, second.bytes, (size_t)more,
+					  translated);
+	kernel_text_done(&second);
 	if (length < 0 || more < 0)
 		return length < 0 ? length : more;
 	memcpy(text->bytes, translated, (size_t)length);
 	return length;
 }
 
-ssize_t text_file_read(struct text_files *files, struct text_file *file, struct pseudo_text *text,
+ssize_t text_file_read(struct text_files *files, struct text_file *file, struct kernel_text *text,
 		       size_t most)
 {
 	ssize_t length = read_untranslated(files, file, text, most);
@@ -204,7 +204,7 @@ bool text_is_limit(const char *text, size_t length)
 }
 
 int text_file_is_limited(const struct text_files *files, const struct text_file *file,
-			 struct pseudo_text *text)
+			 struct kernel_text *text)
 {
 	const char *name = files->tag->limited;
 	const struct cgroup1_file *other = files->is_v1 ? cgroup1_file(name) : NULL;
@@ -223,7 +223,7 @@ bool text_file_lacks_controller(const struct text_files *files, const struct tex
 	const char *slash = strrchr(file->path, '/');
 	char above[FILE_PATH_MAX];
 
-	if (files->root < 0 || files->tag->root != PSEUDO_CGROUP ||
+	if (files->root < 0 || files->tag->root != KERNEL_FS_CGROUP ||
 	    (slash && slash - file->path >= FILE_PATH_MAX))
 		return false;
 	snprintf(above, sizeof(above), "%.*s", slash ? (int)(slash - file->path) : 1,

@@ -2,9 +2,9 @@
 #ifndef EBPF_TEXT_FILE_H
 #define EBPF_TEXT_FILE_H
 
-#include "cgroup/places.h"
+#include "cgroup/service_cgroups.h"
 #include "schema/file_tag.h"
-#include "util/pseudo_file.h"
+#include "util/kernel_directory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,12 +21,12 @@ struct text_file {
 	uint32_t service; /* row of the service that the cgroup belongs to */
 	struct group_key
 		key; /* that the row was assigned for; GROUP_COMMAND: the row is of a Service block */
-	uint64_t place_inode; /* of its cgroup; 0: unknown */
-	bool is_configured;   /* of a configured path: always listed */
-	bool is_counted;      /* another file of the service includes its figures */
-	bool begins_at_zero;  /* if files of cgroups do so at all */
-	int fd;               /* -1: opened at each reading */
-	uint64_t inode;       /* 0: it never existed */
+	uint64_t cgroup_inode; /* of its cgroup; 0: unknown */
+	bool is_configured;    /* of a configured path: always listed */
+	bool is_counted;       /* another file of the service includes its figures */
+	bool begins_at_zero;   /* if files of cgroups do so at all */
+	int fd;                /* -1: opened at each reading */
+	uint64_t inode;        /* 0: it never existed */
 	uint64_t number;    /* unique to this file: a new one of the same path has another number */
 	bool is_new;        /* the file is another one than at the last reading */
 	bool is_there;      /* found by the last update */
@@ -37,9 +37,10 @@ struct text_file {
 struct text_files {
 	const struct file_tag *tag;
 	bool by_service;
-	struct places *places; /* of services whose cgroups are found; NULL: only configured ones */
-	uint64_t generation;   /* of `places`, when they were listed last */
-	int root;              /* -1: there is no such file system */
+	struct service_cgroups *
+		service_cgroups; /* of services whose cgroups are found; NULL: only configured ones */
+	uint64_t generation;     /* of `service_cgroups`, when they were listed last */
+	int root;                /* -1: there is no such file system */
 	bool is_v1;
 	struct text_file *file;
 	size_t count, hint;
@@ -59,9 +60,9 @@ void text_file_close(struct text_file *file);
 /* The same, and what it says then counts as old. */
 void text_file_forget(struct text_file *file);
 
-/* Reads a file and returns its length. Errors of pseudo_open() and pseudo_read_at(). A file of v1
+/* Reads a file and returns its length. Errors of kernel_directory_open_file() and kernel_text_read(). A file of v1
  * is translated into the words of cgroup2. */
-ssize_t text_file_read(struct text_files *files, struct text_file *file, struct pseudo_text *text,
+ssize_t text_file_read(struct text_files *files, struct text_file *file, struct kernel_text *text,
 		       size_t most);
 
 /* Does a text start with a number? A limit does, "max" does not. */
@@ -70,7 +71,7 @@ bool text_is_limit(const char *text, size_t length);
 /* Has the file's cgroup the limit that the tag asks for? 1, 0, or errors of text_file_read().
  * Overwrites the text. */
 int text_file_is_limited(const struct text_files *files, const struct text_file *file,
-			 struct pseudo_text *text);
+			 struct kernel_text *text);
 
 /* Does the cgroup of a missing file exist? Then its controller is off. */
 bool text_file_lacks_controller(const struct text_files *files, const struct text_file *file);

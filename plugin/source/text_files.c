@@ -33,11 +33,12 @@ static int open_text_root(struct text_files *files)
 
 	if (files->root >= 0)
 		return 0;
-	if (tag->root == PSEUDO_CGROUP)
+	if (tag->root == KERNEL_FS_CGROUP)
 		root = cgroup_open("/proc/self/mounts", tag->controller[0] ? tag->controller : NULL,
 				   &files->is_v1);
 	else
-		root = pseudo_root_open(tag->root, tag->root == PSEUDO_SYS ? "/sys" : "/proc");
+		root = kernel_directory_open(tag->root,
+					     tag->root == KERNEL_FS_SYS ? "/sys" : "/proc");
 	if (root < 0)
 		return root;
 	files->root = root;
@@ -88,7 +89,7 @@ static int list_directory(struct text_files *files, DIR *directory, const char *
 	snprintf(text, sizeof(text), "%.*s", (int)length, glob);
 	while (status == 0 && (entry = readdir(directory)))
 		if (entry->d_name[0] != '.' &&
-		    pattern_fits(text, entry->d_name, strlen(entry->d_name)))
+		    name_matches(text, entry->d_name, strlen(entry->d_name)))
 			status = add_match(files, glob, length, entry->d_name);
 	return status;
 }
@@ -96,7 +97,7 @@ static int list_directory(struct text_files *files, DIR *directory, const char *
 int text_files_update(struct text_files *files)
 {
 	size_t length = 0;
-	const char *glob = path_pattern(files->tag->path, &length);
+	const char *glob = path_wildcard(files->tag->path, &length);
 	char above[FILE_PATH_MAX];
 	int status = open_text_root(files), fd;
 	DIR *directory;
@@ -106,7 +107,7 @@ int text_files_update(struct text_files *files)
 	if (status || !glob)
 		return status;
 	snprintf(above, sizeof(above), "%.*s", (int)(glob - files->tag->path), files->tag->path);
-	fd = pseudo_open_directory(files->root, above);
+	fd = kernel_directory_open_subdirectory(files->root, above);
 	directory = fd < 0 ? NULL : fdopendir(fd);
 	if (!directory) {
 		status = fd < 0 ? fd : -errno;

@@ -11,7 +11,7 @@
 int text_files_init(struct text_files *files, const struct file_tag *tag,
 		    const struct config *config);
 
-/* Updates the list of files that match the glob, or of cgroups in `places`. Opens the root if
+/* Updates the list of files that match the glob, or of cgroups in `service_cgroups`. Opens the root if
  * that was missing. -ENOMEM; -E2BIG: there are more files; or the error of the root or of the
  * directory. */
 int text_files_update(struct text_files *files);

@@ -235,7 +235,7 @@ int text_rows_init(struct text_rows *r, const struct fields *fields, uint32_t co
 		   void *sums)
 {
 	*r = (struct text_rows){ .fields = fields, .count = count, .stride = stride };
-	r->begins_at_zero = fields->file.root == PSEUDO_CGROUP;
+	r->begins_at_zero = fields->file.root == KERNEL_FS_CGROUP;
 	r->key_stride = text_rows_size(fields, stride);
 	if (fields->by_key)
 		return index_init(&r->by_key, count);
@@ -289,7 +289,7 @@ bool text_rows_read(struct text_rows *r, struct text_file *file, const char *tex
 	return r->any;
 }
 
-static int each_key(const struct text_rows *r, row_taker *visit, void *to, struct error *error)
+static int each_key(const struct text_rows *r, row_visitor *visit, void *to, struct error *error)
 {
 	int status = 0;
 
@@ -307,7 +307,7 @@ static int each_key(const struct text_rows *r, row_taker *visit, void *to, struc
 	return status;
 }
 
-int text_rows_each(const struct text_rows *r, row_taker *visit, void *to, struct error *error)
+int text_rows_each(const struct text_rows *r, row_visitor *visit, void *to, struct error *error)
 {
 	int status = 0;
 

@@ -53,8 +53,8 @@ bool text_rows_read(struct text_rows *rows, struct text_file *file, const char *
 /* Bytes of a row with its key. */
 size_t text_rows_size(const struct fields *fields, size_t stride);
 
-/* Calls `visit` for each row of this reading, see row_taker. */
-int text_rows_each(const struct text_rows *rows, row_taker *visit, void *to, struct error *error);
+/* Calls `visit` for each row of this reading, see row_visitor. */
+int text_rows_each(const struct text_rows *rows, row_visitor *visit, void *to, struct error *error);
 
 void text_rows_done(struct text_rows *rows);
 

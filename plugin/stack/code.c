@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct codes *codes_new(struct file_reader *files, struct ksyms *ksyms)
+struct codes *codes_new(struct file_helper *files, struct ksyms *ksyms)
 {
 	struct codes *codes = calloc(1, sizeof(*codes));
 
@@ -102,11 +102,11 @@ static uint32_t number_in_build(struct codes *codes, const struct stack_head *he
 
 	if (build == INDEX_NONE)
 		return CODE_UNKNOWN;
-	code = code_table_add(codes, &(struct code_key){ CODE_IN_BUILD, build, frame->place });
+	code = code_table_add(codes, &(struct code_key){ CODE_IN_BUILD, build, frame->location });
 	if (!code || code->is_resolved)
 		return code_table_number(codes, code);
 	if (codes->build[build].file == INDEX_NONE)
-		open_candidates(codes, head, frame->place);
+		open_candidates(codes, head, frame->location);
 	else
 		open_code_file(codes, head, codes->build[build].file);
 	return code_table_number(codes, code);
@@ -173,7 +173,7 @@ uint32_t codes_of(struct codes *codes, const struct stack_head *process,
 	case STACK_OFFSET:
 		return number_in_build(codes, process, frame);
 	case STACK_ADDRESS:
-		return number_at_address(codes, process, frame->place);
+		return number_at_address(codes, process, frame->location);
 	default:
 		return CODE_UNKNOWN;
 	}

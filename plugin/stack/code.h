@@ -4,8 +4,8 @@
  * mappings that the process has then. The name is asked for later, when the process may have
  * exited. Of one thread.
  */
-#ifndef EBPF_CODE_NAMES_H
-#define EBPF_CODE_NAMES_H
+#ifndef EBPF_CODE_H
+#define EBPF_CODE_H
 
 #include "bpf/lib/stack.h"
 #include "code_name.h"
@@ -17,7 +17,7 @@ struct codes;
 struct ksyms;
 
 /* files and ksyms stay the caller's, who uses files in this thread only. NULL: no memory. */
-struct codes *codes_new(struct file_reader *files, struct ksyms *ksyms);
+struct codes *codes_new(struct file_helper *files, struct ksyms *ksyms);
 
 /* The number of a frame of the process of a record. The same code has the same number in every
  * process. May read the mappings of the process if it is new, or has new ones. */

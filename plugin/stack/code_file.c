@@ -14,7 +14,7 @@
 
 #define DELETED "_(deleted)" /* as name_clean() writes the " (deleted)" of /proc/PID/maps */
 
-int code_files_init(struct code_files *files, struct file_reader *helper)
+int code_files_init(struct code_files *files, struct file_helper *helper)
 {
 	files->files = helper;
 	return index_init(&files->index, CODE_FILES_MAX);

@@ -21,14 +21,14 @@ struct code_file {
 };
 
 struct code_files {
-	struct file_reader *files; /* the caller's */
+	struct file_helper *files; /* the caller's */
 	struct code_file item[CODE_FILES_MAX];
 	uint32_t count, open;
 	struct index index;
 };
 
 /* 0 or -ENOMEM. */
-int code_files_init(struct code_files *files, struct file_reader *helper);
+int code_files_init(struct code_files *files, struct file_helper *helper);
 
 /* The number of the file of a mapping, which is added if it is new; INDEX_NONE: there are too
  * many. */

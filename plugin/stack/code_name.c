@@ -241,7 +241,7 @@ static void name_kernel(struct codes *codes)
 	}
 }
 
-void codes_look(struct codes *codes, bool (*between)(void *with), void *with)
+void codes_resolve(struct codes *codes, bool (*between)(void *with), void *with)
 {
 	struct code_pause pause = { .call = between, .with = with };
 	bool any = true;

@@ -17,7 +17,7 @@ struct codes;
  * its code remains unknown. Each file takes as long as symbol_name() at most. `between` (may be
  * NULL) is called before each file, for work that cannot wait; if it returns false, no more files
  * are asked. */
-void codes_look(struct codes *codes, bool (*between)(void *with), void *with);
+void codes_resolve(struct codes *codes, bool (*between)(void *with), void *with);
 
 /* The name, as a part of a folded line: no blank at either end, no control characters, and a
  * semicolon only between a function and those inlined in it. "_[k]" follows a name of the kernel's.

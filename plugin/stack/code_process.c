@@ -8,7 +8,7 @@
 #include "code_process.h"
 
 #include "util/clock.h"
-#include "util/pseudo.h"
+#include "util/kernel_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@
 #define READS_MAX 25 /* per second, of all processes */
 #define STAT_START 22
 
-int code_processes_init(struct code_processes *processes, struct file_reader *files)
+int code_processes_init(struct code_processes *processes, struct file_helper *files)
 {
 	processes->files = files;
 	return index_init(&processes->index, CODE_PROCESSES_MAX);
@@ -76,7 +76,7 @@ static uint64_t read_start_time(uint32_t pid)
 	ssize_t length;
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
-	length = pseudo_read(path, text, sizeof(text) - 1);
+	length = kernel_file_read(path, text, sizeof(text) - 1);
 	if (length <= 0)
 		return 0;
 	text[length] = '\0';
@@ -113,13 +113,13 @@ static int read_map(struct code_processes *processes, const struct code_process 
 		.size_max = MAPS_SIZE_MAX,
 		.cut = true,
 		.wait_ms = WAIT_MS,
-		.share = FILE_OF_USERS,
+		.budget = FILE_OF_USERS,
 	};
 	struct file file;
 	int status;
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", process->pid);
-	request.whose = file_number(path);
+	request.owner = file_number(path);
 	status = file_read(processes->files, &request, &file);
 	if (status)
 		return status;
@@ -184,7 +184,7 @@ static bool read_status(const struct code_process *process, uint32_t *ret_pid, u
 	ssize_t length;
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", process->pid);
-	length = pseudo_read(path, text, sizeof(text) - 1);
+	length = kernel_file_read(path, text, sizeof(text) - 1);
 	if (length <= 0)
 		return false;
 	text[length] = '\0';
@@ -226,9 +226,9 @@ static void open_made(struct code_processes *processes, struct code_process *pro
 const struct symbol_file *code_process_made(struct code_processes *processes,
 					    struct code_process *process)
 {
-	if (!process->has_looked)
+	if (!process->is_searched)
 		open_made(processes, process);
-	process->has_looked = true;
+	process->is_searched = true;
 	return process->made.fd >= 0 ? &process->made : NULL;
 }
 

@@ -5,7 +5,7 @@
 /* Processes whose stacks were seen, with their mappings. */
 
 #include "bpf/lib/stack.h"
-#include "helper/symbol.h"
+#include "helper/symbol_location.h"
 #include "process_map.h"
 #include "util/index.h"
 
@@ -19,12 +19,12 @@ struct code_process {
 	uint32_t pid;
 	struct process_map map;
 	uint64_t read_ns; /* when map was read; 0: not yet */
-	bool has_looked;  /* the map of generated code was searched */
+	bool is_searched; /* the map of generated code was searched */
 	struct symbol_file made;
 };
 
 struct code_processes {
-	struct file_reader *files; /* the caller's */
+	struct file_helper *files; /* the caller's */
 	struct code_process item[CODE_PROCESSES_MAX];
 	uint32_t count;
 	struct index index;
@@ -34,7 +34,7 @@ struct code_processes {
 };
 
 /* 0 or -ENOMEM. */
-int code_processes_init(struct code_processes *processes, struct file_reader *files);
+int code_processes_init(struct code_processes *processes, struct file_helper *files);
 
 /* The number of the process of a record, which is added if it is new; INDEX_NONE: there are too
  * many. */

@@ -45,7 +45,7 @@ struct collector {
 };
 
 int collector_open(struct collector **ret_collector, const struct profiles_config *config,
-		   struct file_reader *files, struct ksyms *ksyms, struct error *error)
+		   struct file_helper *files, struct ksyms *ksyms, struct error *error)
 {
 	struct collector *collector = calloc(1, sizeof(*collector));
 	int status;
@@ -125,7 +125,7 @@ static uint32_t number_frames(struct collector *collector, const struct stack_re
 
 		if (frame.status == STACK_NONE)
 			break;
-		frame.place -= i > 0;
+		frame.location -= i > 0;
 		numbers[count++] = codes_of(collector->codes, &parsed->head, &frame);
 	}
 	return count;
@@ -186,8 +186,8 @@ static void announce_state(struct collector *collector, int view)
 	collector->view[view].is_announced = true;
 }
 
-int collector_take(struct collector *collector, int view, const char *service, const void *record,
-		   size_t size, time_t when)
+int collector_add(struct collector *collector, int view, const char *service, const void *record,
+		  size_t size, time_t when)
 {
 	struct stack_record parsed;
 	int status = 0;
@@ -289,7 +289,7 @@ int collector_write(struct collector *collector, time_t now, bool (*between)(voi
 {
 	int status, written;
 
-	codes_look(collector->codes, between, with);
+	codes_resolve(collector->codes, between, with);
 	status = add_stack_lines(collector);
 	if (status)
 		error_set(error, status, "no memory for profiles");

@@ -10,7 +10,7 @@
 #include "config/config.h"
 #include "config/name.h"
 #include "folded_file.h"
-#include "kept_files.h"
+#include "retention.h"
 #include "safe_directory.h"
 
 #include <errno.h>
@@ -330,7 +330,7 @@ static int write_file(struct store *store, const struct unwritten *unwritten, in
 static int apply_limits(struct store *store, int directory, time_t now, struct error *error)
 {
 	char hour[FOLDED_HOUR_MAX], oldest[FOLDED_HOUR_MAX];
-	struct kept_limits limits = { oldest, hour, (uint64_t)store->keep_mib << 20 };
+	struct retention_limits limits = { oldest, hour, (uint64_t)store->keep_mib << 20 };
 	int status;
 
 	folded_hour(now, hour);
@@ -338,13 +338,12 @@ static int apply_limits(struct store *store, int directory, time_t now, struct e
 	if (!strcmp(store->hour, hour) && store->size <= limits.size_max)
 		return 0;
 	memcpy(store->hour, hour, sizeof(hour));
-	status = kept_files_limit(directory, &limits, &store->size);
+	status = retention_limit(directory, &limits, &store->size);
 	if (status == -ENOSPC)
-		return error_set(
-			error, status,
-			"%.600s: removing files of this hour, as they alone take more than "
-			"KeepMiB %u of <Profiles>; set it to more",
-			store->directory, store->keep_mib);
+		return error_set(error, status,
+				 "%.600s: removing files of this hour, as they take more than "
+				 "KeepMiB %u of <Profiles>; set it to more",
+				 store->directory, store->keep_mib);
 	if (status)
 		return set_write_error(store, "cannot remove old files in", "", status, error);
 	return 0;
@@ -361,7 +360,7 @@ static int remove_ended_files(struct store *store, int directory, struct error *
 	for (size_t i = 0; i < store->new_state_count; i++) {
 		const struct new_state *state = &store->new_state[i];
 		int status =
-			kept_files_remove(directory, state->view, state->hour, is_unwritten, store);
+			retention_remove(directory, state->view, state->hour, is_unwritten, store);
 
 		if (status)
 			return set_write_error(store, "cannot remove old files in", "", status,

@@ -5,7 +5,7 @@
 #include "view.h"
 
 #include "object/annotation.h"
-#include "object/variant.h"
+#include "object/hook_set_parts.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -140,7 +140,8 @@ int views_find(struct views *views, struct object *object, const struct strings 
 		const char *text = annotation_of_map(object->bpf, map, STACKS_TAG, 0);
 		int status = 0;
 
-		if (!text || bpf_map__is_internal(map) || !variant_has_map(object, map, options))
+		if (!text || bpf_map__is_internal(map) ||
+		    !object_map_is_enabled(object, map, options))
 			continue;
 		if (annotation_of_map(object->bpf, map, STACKS_TAG, 1))
 			return error_set(error, -EINVAL, "map %s: two STACKS tags",

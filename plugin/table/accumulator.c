@@ -42,7 +42,7 @@ struct accumulator *accumulators_at(struct accumulators *accumulators, const str
 		accumulator->total = calloc(accumulator_cells(schema) + 1, sizeof(uint64_t));
 		if (!accumulator->total)
 			return NULL;
-		accumulators->held++;
+		accumulators->allocated++;
 		accumulator->window = accumulator->total + schema->cells;
 		accumulator->past = accumulator->window + schema->cells;
 	} else if (accumulator->generation != generation) {
@@ -117,7 +117,7 @@ void accumulators_forget(struct accumulators *accumulators, size_t subject)
 {
 	struct accumulator *accumulator = &accumulators->accumulator[subject];
 
-	accumulators->held -= accumulator->total != NULL;
+	accumulators->allocated -= accumulator->total != NULL;
 	free(accumulator->total);
 	*accumulator = (struct accumulator){ 0 };
 }

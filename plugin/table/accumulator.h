@@ -27,7 +27,7 @@ struct accumulator {
 struct accumulators {
 	struct accumulator *accumulator;
 	size_t count;
-	size_t held; /* accumulators with allocated cells */
+	size_t allocated; /* accumulators with allocated cells */
 };
 
 /* Cells of total, window and past, which are one allocation. */

@@ -109,8 +109,8 @@ bool cells_feed(const struct schema *schema, double elapsed_s, const struct row_
 				continue;
 			counters->window[cell] += grown;
 			counters->total[cell] += grown;
-			is_active |= column->tag.notable && elapsed_s > 0 &&
-				     (double)grown >= (double)column->tag.notable * elapsed_s;
+			is_active |= column->tag.active_growth && elapsed_s > 0 &&
+				     (double)grown >= (double)column->tag.active_growth * elapsed_s;
 		}
 	}
 	gauges->fed = true;

@@ -115,7 +115,7 @@ bool key_name_wanted(const struct table *table, const struct snapshot *snapshot,
 	for (size_t i = 0; i < labels->count; i++) {
 		char name[SUBJECT_NAME_MAX];
 
-		if (!table->keys.choice.patterns[i] && !labels->label[i].step_count)
+		if (!table->keys.choice.globs[i] && !labels->label[i].step_count)
 			continue;
 		if (labels->label[i].kind == label_kind_service())
 			name_key_subject(table, snapshot, entry, subject, name);
@@ -211,7 +211,7 @@ static void count_shown(struct keys *keys, const struct key_name *name, int chan
 static void give_series(struct keys *keys, struct key_name *name)
 {
 	if (!name->was_shown && !name->is_always_shown)
-		allowance_take(&keys->groups[name->group].news);
+		allowance_use(&keys->groups[name->group].new_series);
 	count_shown(keys, name, 1);
 	name->is_shown = name->was_shown = true;
 	name->shown_at = keys->readings;
@@ -225,7 +225,8 @@ static void withdraw_series(struct keys *keys, struct key_name *name)
 
 static bool may_have_series(const struct keys *keys, const struct key_name *name)
 {
-	return name->was_shown || name->is_always_shown || keys->groups[name->group].news.left >= 1;
+	return name->was_shown || name->is_always_shown ||
+	       keys->groups[name->group].new_series.left >= 1;
 }
 
 static bool has_series_room(const struct keys *keys, const struct key_name *name)
@@ -396,11 +397,11 @@ static void change_series(struct keys *keys, int most)
 
 static void count_others(struct keys *keys)
 {
-	keys->rest = 0;
+	keys->other = 0;
 	for (size_t i = 0; i < keys->name_count; i++)
-		keys->rest += keys->name[i].generation && !keys->name[i].is_other &&
-			      !keys->name[i].is_shown;
-	keys->rest_percent =
+		keys->other += keys->name[i].generation && !keys->name[i].is_other &&
+			       !keys->name[i].is_shown;
+	keys->other_percent =
 		keys->growth ? 100.0 * (double)keys->growth_other / (double)keys->growth : NAN;
 	keys->growth = keys->growth_other = 0;
 }
@@ -425,7 +426,7 @@ void key_names_choose(struct table *table, uint64_t now_ns)
 	age_names(table);
 	keep_dispatched(table);
 	for (size_t i = 0; i < keys->group_count; i++)
-		allowance_fill(&keys->groups[i].news, now_ns);
+		allowance_fill(&keys->groups[i].new_series, now_ns);
 	change_series(keys, CHANGES_MAX);
 	count_others(keys);
 }

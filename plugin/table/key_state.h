@@ -48,9 +48,9 @@ struct key_entry {
 
 /* Names that compete for series: those of one function, or all names of the table. */
 struct key_group {
-	uint32_t shown;        /* names with series now, without those that always have some */
-	struct allowance news; /* new names that may get series */
-	bool is_settled;       /* at this reading nothing can change in it any more */
+	uint32_t shown; /* names with series now, without those that always have some */
+	struct allowance new_series; /* new names that may get series */
+	bool is_settled;             /* at this reading nothing can change in it any more */
 	bool has_other, other_reported;
 };
 
@@ -68,10 +68,10 @@ struct keys {
 	uint32_t shown_max; /* names of a group that can have series */
 	struct key_group *groups;
 	size_t group_count;
-	uint32_t shown, rest;          /* names with and without series now */
+	uint32_t shown, other;         /* names with and without series now */
 	uint64_t growth, growth_other; /* since the last reading: all, without series */
-	double rest_percent; /* their part of the last reading's growth; NAN: nothing has grown */
-	uint64_t *now;       /* cells of the row that is being read */
+	double other_percent; /* their part of the last reading's growth; NAN: nothing has grown */
+	uint64_t *now;        /* cells of the row that is being read */
 	bool starting;
 	size_t rows;  /* of the last reading */
 	bool is_full; /* a key found no room, so it is not counted */

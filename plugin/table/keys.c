@@ -12,7 +12,7 @@
 #include "schema/label_kind.h"
 #include "service/cgroup_row.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -319,7 +319,7 @@ static int feed_name(const struct key_reading *r, struct key_entry *entry, struc
 	if (cells_feed(&table->schema, (double)table->elapsed_ns / 1e9, &cells, accumulator,
 		       accumulator) &&
 	    service_label(table))
-		snapshot_notable(r->snapshot, entry->row);
+		snapshot_set_active(r->snapshot, entry->row);
 	return 0;
 }
 
@@ -353,7 +353,7 @@ static int read_key_row(void *to, const struct source_row *row, struct error *er
 	}
 	if (has_fallen(&table->schema, keys->now, entry->previous))
 		memset(entry->previous, 0, table->schema.row_cells * sizeof(uint64_t));
-	if (service_label(table) && snapshot_held(r->snapshot, entry->row))
+	if (service_label(table) && snapshot_is_undecided(r->snapshot, entry->row))
 		return 0;
 	if (entry->name == INDEX_NONE &&
 	    are_cells_equal(&table->schema, keys->now, entry->previous) &&
@@ -385,7 +385,7 @@ int keys_start(struct table *table, struct error *error)
 	    index_init(&keys->by_name, keys->name_max))
 		return error_set(error, -ENOMEM, "map %s: no memory for its keys", table->name);
 	for (size_t i = 0; i < keys->group_count; i++)
-		allowance_init(&keys->groups[i].news, keys->shown_max);
+		allowance_init(&keys->groups[i].new_series, keys->shown_max);
 	keys->starting = true;
 	status = rows_each(&table->rows, read_key_row, &reading, error);
 	keys->starting = false;

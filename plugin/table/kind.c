@@ -62,7 +62,7 @@ static const struct kind kinds[] = {
 	[SUBJECT_KEY] = { NULL, name_key_row, keys_follow_services },
 };
 
-const struct kind *kind_of(enum subject_kind kind)
+const struct kind *row_kind_of(enum subject_kind kind)
 {
 	return &kinds[kind];
 }

@@ -27,6 +27,6 @@ struct kind {
 };
 
 /* The kind for service, process, probe or key. */
-const struct kind *kind_of(enum subject_kind kind);
+const struct kind *row_kind_of(enum subject_kind kind);
 
 #endif

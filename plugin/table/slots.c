@@ -19,8 +19,8 @@
 #include "table_row.h"
 #include "tail_percentile.h"
 
-#include "bpf/lib/service.h"
-#include "bpf/lib/slot.h"
+#include "bpf/lib/services/service.h"
+#include "bpf/lib/services/slot.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ struct slot_use {
 
 int slots_start(struct table *table, struct error *error)
 {
-	if (!table->rows.by_leave)
+	if (!table->rows.by_grant)
 		return 0;
 	table->slots.use = calloc(table->rows.count, sizeof(*table->slots.use));
 	return table->slots.use
@@ -54,8 +54,8 @@ static uint32_t owner_count(const struct table *table, const struct snapshot *sn
 
 static bool has_exited(const struct table *table, const struct snapshot *snapshot, uint32_t row)
 {
-	return table_is_of_slot_processes(table) ? snapshot_process_gone(snapshot, row)
-						 : snapshot_gone(snapshot, row);
+	return table_is_of_slot_processes(table) ? snapshot_process_is_exited(snapshot, row)
+						 : snapshot_is_exited(snapshot, row);
 }
 
 /* --- how much is counted --- */
@@ -126,7 +126,7 @@ static int read_slot(struct table *table, const struct snapshot *snapshot, uint3
 
 	if (exited)
 		rows_close_slot(&table->rows, row);
-	if (kind_of(table->schema.subject.kind)->resolve(snapshot, row) >= 0)
+	if (row_kind_of(table->schema.subject.kind)->resolve(snapshot, row) >= 0)
 		status = table_read_row(table, snapshot, row, slot, error);
 	if (table->slots.use)
 		note_growth(table, slot, row, count_in_slot(table, slot) - before);
@@ -185,7 +185,8 @@ static void grant_slots(struct table *table, const struct snapshot *snapshot)
 
 	for (uint32_t row = 1; row < snapshot->row_count; row++)
 		if (may_have_slot(table, snapshot, row) && !rows_is_reserved(&table->rows, row))
-			any |= rows_grant(&table->rows, row, !snapshot->states[row].anyones);
+			any |= rows_grant(&table->rows, row,
+					  !snapshot->states[row].user_controlled);
 	if (any)
 		rows_ask_again(&table->rows);
 }
@@ -237,11 +238,11 @@ static void count_slots(struct table *table, struct slot_demand *demand)
 {
 	const struct rows *rows = &table->rows;
 
-	for (uint32_t slot = rows->kept; slot < rows->count; slot++) {
+	for (uint32_t slot = rows->reserved; slot < rows->count; slot++) {
 		bool spare = !rows_owner(rows, slot) || rows_closed_by(rows, slot);
 
 		demand->spare += spare;
-		demand->spare_user += spare && slot >= rows->open;
+		demand->spare_user += spare && slot >= rows->user_first;
 	}
 }
 
@@ -253,7 +254,7 @@ static void count_unassigned(struct table *table, const struct snapshot *snapsho
 			     rows_is_refused(&table->rows, row);
 
 		demand->unassigned += waits;
-		demand->unassigned_user += waits && snapshot->states[row].anyones;
+		demand->unassigned_user += waits && snapshot->states[row].user_controlled;
 	}
 }
 
@@ -274,7 +275,7 @@ static uint32_t find_least_used(const struct table *table, const struct snapshot
 	const struct slot_use *least = NULL;
 	bool least_user = false;
 
-	for (uint32_t slot = table->rows.kept; slot < table->rows.count; slot++) {
+	for (uint32_t slot = table->rows.reserved; slot < table->rows.count; slot++) {
 		const struct slot_use *use = &table->slots.use[slot];
 		bool is_user;
 
@@ -283,7 +284,7 @@ static uint32_t find_least_used(const struct table *table, const struct snapshot
 		    snapshot->states[use->owner].state != ROW_SHOWN ||
 		    rows_slot(&table->rows, use->owner) != slot)
 			continue;
-		is_user = snapshot->states[use->owner].anyones;
+		is_user = snapshot->states[use->owner].user_controlled;
 		if (!is_user && (user_only || least_user))
 			continue;
 		if (least && is_user == least_user && use->rate >= least->rate)
@@ -299,7 +300,7 @@ static void give_slot_back(struct table *table, const struct snapshot *snapshot,
 {
 	uint32_t row = table->slots.use[slot].owner;
 
-	rows_return_slot(&table->rows, slot, row, !snapshot->states[row].anyones);
+	rows_return_slot(&table->rows, slot, row, !snapshot->states[row].user_controlled);
 	table->slots.use[slot] = (struct slot_use){ 0 };
 	__atomic_fetch_add(&table->slots.returned, 1, __ATOMIC_RELAXED);
 }
@@ -308,10 +309,10 @@ static void give_slots_back(struct table *table, const struct snapshot *snapshot
 			    const struct slot_demand *demand)
 {
 	const struct rows *rows = &table->rows;
-	uint32_t user_slots =
-		wanted_slots(demand->unassigned_user, demand->spare_user, rows->count - rows->open);
+	uint32_t user_slots = wanted_slots(demand->unassigned_user, demand->spare_user,
+					   rows->count - rows->user_first);
 	uint32_t groups = wanted_slots(demand->unassigned - demand->unassigned_user, demand->spare,
-				       rows->count - rows->kept);
+				       rows->count - rows->reserved);
 
 	while (user_slots || groups) {
 		uint32_t slot = find_least_used(table, snapshot, !groups);
@@ -320,7 +321,7 @@ static void give_slots_back(struct table *table, const struct snapshot *snapshot
 			return;
 		give_slot_back(table, snapshot, slot);
 		groups -= groups > 0;
-		user_slots -= user_slots > 0 && slot >= rows->open;
+		user_slots -= user_slots > 0 && slot >= rows->user_first;
 	}
 }
 
@@ -335,7 +336,7 @@ void slots_balance(struct table *table, const struct snapshot *snapshot)
 			average_rate(&table->slots.use[slot], (double)table->elapsed_ns / 1e9);
 	count_slots(table, &demand);
 	count_unassigned(table, snapshot, &demand);
-	__atomic_store_n(&table->slots.waiting, demand.unassigned, __ATOMIC_RELAXED);
+	__atomic_store_n(&table->slots.unassigned, demand.unassigned, __ATOMIC_RELAXED);
 	if (measured_column(table))
 		give_slots_back(table, snapshot, &demand);
 }

@@ -14,7 +14,7 @@
 #include "table_row.h"
 #include "tail_percentile.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ uint64_t table_memory(const struct table *table)
 bool table_follows(const struct table *table)
 {
 	/* Files are only read at readings, for the services that own the rows at that time. */
-	return !table->fields && kind_of(table->schema.subject.kind)->follows(table);
+	return !table->fields && row_kind_of(table->schema.subject.kind)->follows(table);
 }
 
 bool table_gives_rows(const struct table *table)

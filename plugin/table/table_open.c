@@ -5,7 +5,7 @@
 #include "table.h"
 
 #include "object/annotation.h"
-#include "object/variant.h"
+#include "object/hook_set_parts.h"
 #include "schema/fields.h"
 #include "schema/label_tags.h"
 #include "schema/schema_block.h"
@@ -99,7 +99,7 @@ static int check_tails(const struct table *table, struct error *error)
 static int read_by_cpu(struct table *table, const struct btf *btf, const struct strings *options,
 		       struct error *error)
 {
-	const char *option = annotation_on_variable(btf, table->name, VARIANT_BY_CPU_TAG);
+	const char *option = annotation_on_variable(btf, table->name, OBJECT_BY_CPU_TAG);
 	struct subject_tag *subject = &table->schema.subject;
 
 	if (!option)

@@ -8,7 +8,7 @@
 #include "cells.h"
 #include "kind.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <errno.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static bool is_out_of_accumulators(const struct table *table, size_t subject)
 	const struct accumulators *accumulators = &table->accumulators;
 
 	return table_is_of_slot_processes(table) &&
-	       accumulators->held >= (size_t)TABLE_SLOT_OWNERS_MAX * table->rows.count &&
+	       accumulators->allocated >= (size_t)TABLE_SLOT_OWNERS_MAX * table->rows.count &&
 	       (subject >= accumulators->count || !accumulators->accumulator[subject].total);
 }
 
@@ -94,7 +94,7 @@ static int subject_of_row(const struct table *table, const struct snapshot *snap
 
 	if (table->fields && kind == SUBJECT_SERVICE && !snapshot_is_shown(snapshot, row))
 		return -1;
-	return kind_of(kind)->resolve(snapshot, row);
+	return row_kind_of(kind)->resolve(snapshot, row);
 }
 
 /* `at` is the entry of the table: the row itself, or its slot. */
@@ -106,7 +106,7 @@ int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_
 	struct accumulator *accumulator, *counters;
 	bool is_new;
 
-	if (kind == SUBJECT_SERVICE && snapshot_held(snapshot, row))
+	if (kind == SUBJECT_SERVICE && snapshot_is_undecided(snapshot, row))
 		return 0;
 	if (subject >= 0 && is_out_of_accumulators(table, (size_t)subject)) {
 		__atomic_fetch_add(&table->refused, 1, __ATOMIC_RELAXED);
@@ -129,6 +129,6 @@ int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_
 	accumulator->begins |=
 		is_new && table->elapsed_ns && counters == accumulator && kind == SUBJECT_SERVICE;
 	if (feed_row(table, at, accumulator, counters) && kind == SUBJECT_SERVICE)
-		snapshot_notable(snapshot, row);
+		snapshot_set_active(snapshot, row);
 	return 0;
 }

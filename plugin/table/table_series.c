@@ -81,17 +81,17 @@ static int reserve_row_names(struct subjects *subjects, struct series_set *set,
 	set->rows.kind = table->schema.subject.kind;
 	if (set->rows.kind == SUBJECT_KEY && !table->schema.subject.cpu &&
 	    table->schema.labels.subject < 0)
-		return subjects_take(subjects, SUBJECT_PROBE, set->probe, 0);
+		return subjects_reserve(subjects, SUBJECT_PROBE, set->probe, 0);
 	if (set->rows.kind != SUBJECT_PROBE)
 		return 0;
 	set->rows.numbers = table->rows.count > 1;
 	memcpy(set->rows.name, set->probe, sizeof(set->probe));
-	return subjects_take(subjects, SUBJECT_PROBE, set->rows.name, set->rows.numbers);
+	return subjects_reserve(subjects, SUBJECT_PROBE, set->rows.name, set->rows.numbers);
 }
 
-int registry_add(struct registry *registry, struct subjects *subjects, const void *owner,
-		 const char *probe, const struct table *table, const struct config *config,
-		 struct error *error)
+int table_register(struct registry *registry, struct subjects *subjects, const void *owner,
+		   const char *probe, const struct table *table, const struct config *config,
+		   struct error *error)
 {
 	struct series_set set = { .owner = owner };
 	int status;

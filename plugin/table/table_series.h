@@ -10,8 +10,8 @@
 /* Registers the series of a probe's table, and reserves the names of its rows, so that command
  * names cannot have them. -EEXIST: another table has one of the series, or two of its own are the
  * same; the error names both. -ENOMEM. */
-int registry_add(struct registry *registry, struct subjects *subjects, const void *owner,
-		 const char *probe, const struct table *table, const struct config *config,
-		 struct error *error);
+int table_register(struct registry *registry, struct subjects *subjects, const void *owner,
+		   const char *probe, const struct table *table, const struct config *config,
+		   struct error *error);
 
 #endif

@@ -16,7 +16,7 @@
 /* How much services count in slots that they have by the engine's grant, and how many have none. */
 struct slots {
 	struct slot_use *use; /* by slot; NULL: the table grants no slots */
-	uint32_t waiting;     /* services with series that found no free slot; atomic */
+	uint32_t unassigned;  /* services with series that found no free slot; atomic */
 	uint64_t returned;    /* slots that services have given back so far; atomic */
 };
 

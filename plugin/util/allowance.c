@@ -27,7 +27,7 @@ void allowance_fill(struct allowance *allowance, uint64_t now_ns)
 		allowance->left = left;
 }
 
-bool allowance_take(struct allowance *allowance)
+bool allowance_use(struct allowance *allowance)
 {
 	if (allowance->left < 1)
 		return false;

@@ -20,6 +20,6 @@ void allowance_init(struct allowance *allowance, unsigned most);
 void allowance_fill(struct allowance *allowance, uint64_t now_ns);
 
 /* Uses one; false: none is left now. */
-bool allowance_take(struct allowance *allowance);
+bool allowance_use(struct allowance *allowance);
 
 #endif

@@ -5,10 +5,10 @@ libengine_a_SOURCES += \
 	plugin/util/glob.c plugin/util/glob.h \
 	plugin/util/health.h \
 	plugin/util/index.c plugin/util/index.h \
+	plugin/util/kernel_directory.c plugin/util/kernel_directory.h \
+	plugin/util/kernel_file.c plugin/util/kernel_file.h \
 	plugin/util/message.c plugin/util/message.h \
 	plugin/util/number.c plugin/util/number.h \
 	plugin/util/pace.c plugin/util/pace.h \
-	plugin/util/pattern.c plugin/util/pattern.h \
-	plugin/util/pseudo.c plugin/util/pseudo.h \
-	plugin/util/pseudo_file.c plugin/util/pseudo_file.h \
+	plugin/util/regex.c plugin/util/regex.h \
 	plugin/util/scoped_open.c plugin/util/scoped_open.h

@@ -76,7 +76,7 @@ bool glob_is_whole(const char *glob)
 	return true;
 }
 
-bool glob_is_pattern(const char *text)
+bool glob_has_wildcard(const char *text)
 {
 	const char *bracket = strchr(text, '[');
 

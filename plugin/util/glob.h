@@ -14,9 +14,9 @@ bool glob_match(const char *glob, const char *text);
 /* Has each [ its ]? One without it stands for itself, which is hardly ever meant. */
 bool glob_is_whole(const char *glob);
 #define GLOB_NOT_WHOLE \
-	"its [ has no ]; brackets hold the characters of which one stands there, as in \"web[0-9]\""
+	"its [ has no ]; brackets enclose the characters of which one stands there, as in \"web[0-9]\""
 
 /* Does the text have a wildcard? */
-bool glob_is_pattern(const char *text);
+bool glob_has_wildcard(const char *text);
 
 #endif

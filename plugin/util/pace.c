@@ -17,7 +17,7 @@ void pace_note(struct pace *pace, uint64_t cost_ns)
 
 double pace_period_ns(const struct pace *pace)
 {
-	double wanted = 1e9 / pace->hz, allowed = pace->cost_ns / pace->share;
+	double wanted = 1e9 / pace->hz, allowed = pace->cost_ns / pace->cpu_fraction;
 
 	return wanted > allowed ? wanted : allowed;
 }

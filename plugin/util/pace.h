@@ -8,9 +8,9 @@
 
 /* How often a sample is taken. */
 struct pace {
-	double hz;      /* wanted rate */
-	double share;   /* of one CPU that sampling may use, 0 to 1 */
-	double cost_ns; /* CPU time of one sample, smoothed; 0: none was taken yet */
+	double hz;           /* wanted rate */
+	double cpu_fraction; /* of one CPU that sampling may use, 0 to 1 */
+	double cost_ns;      /* CPU time of one sample, smoothed; 0: none was taken yet */
 };
 
 /* Notes the CPU time of a sample. */

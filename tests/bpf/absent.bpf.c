@@ -6,7 +6,7 @@
  * Hooks: task_rename in three hook sets. The first reads a member that no kernel has, the second is
  * the classic tracepoint, which needs tracefs and perf events, the third is tp_btf.
  */
-#include "service.bpf.h"
+#include "services/service.bpf.h"
 
 struct absent_row {
 	u64 renames METRIC("derive-renames");
@@ -37,7 +37,7 @@ static void count(struct task_struct *task, u64 n)
 }
 
 SEC("tp_btf/task_rename")
-TIER(1)
+HOOK_SET(1)
 int BPF_PROG(absent_member, struct task_struct *task)
 {
 	count(task, ((struct task_struct___absent *)task)->no_such_member);
@@ -45,7 +45,7 @@ int BPF_PROG(absent_member, struct task_struct *task)
 }
 
 SEC("tracepoint/task/task_rename")
-TIER(2)
+HOOK_SET(2)
 int absent_classic(void *event)
 {
 	count(bpf_get_current_task_btf(), 1);
@@ -53,7 +53,7 @@ int absent_classic(void *event)
 }
 
 SEC("tp_btf/task_rename")
-TIER(3)
+HOOK_SET(3)
 int BPF_PROG(absent_not, struct task_struct *task)
 {
 	count(task, 1);

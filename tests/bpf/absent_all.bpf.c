@@ -27,49 +27,49 @@ static int count(u64 n)
 }
 
 SEC("tp_btf/no_such_hook")
-TIER(1)
+HOOK_SET(1)
 int BPF_PROG(absent_tp_btf, struct task_struct *task)
 {
 	return count(1);
 }
 
 SEC("raw_tp/no_such_hook")
-TIER(2)
+HOOK_SET(2)
 int absent_raw_tp(void *event)
 {
 	return count(1);
 }
 
 SEC("tracepoint/task/no_such_hook")
-TIER(3)
+HOOK_SET(3)
 int absent_tracepoint(void *event)
 {
 	return count(1);
 }
 
 SEC("fexit/no_such_hook")
-TIER(4)
+HOOK_SET(4)
 int absent_fexit(void *event)
 {
 	return count(1);
 }
 
 SEC("kprobe/no_such_hook")
-TIER(5)
+HOOK_SET(5)
 int absent_kprobe(void *event)
 {
 	return count(1);
 }
 
 SEC("iter/no_such_hook")
-TIER(6)
+HOOK_SET(6)
 int absent_iter(void *event)
 {
 	return count(1);
 }
 
 SEC("tp_btf/task_rename")
-TIER(7)
+HOOK_SET(7)
 int BPF_PROG(absent_member, struct task_struct *task)
 {
 	return count(((struct task_struct___absent *)task)->no_such_member);

@@ -16,7 +16,7 @@ struct row {
 	u64 markers METRIC("derive-markers");
 	u64 kernel_calls METRIC("derive-kernel_calls");
 	u64 kernel_returns METRIC("derive-kernel_returns");
-	u64 points METRIC("derive-points");
+	u64 tracepoints METRIC("derive-tracepoints");
 	u64 samples METRIC("derive-samples");
 };
 
@@ -48,7 +48,7 @@ COUNT("uretprobe", attach_return, returns)
 COUNT("usdt", attach_marker, markers)
 COUNT("kprobe", attach_kernel_call, kernel_calls)
 COUNT("kretprobe", attach_kernel_return, kernel_returns)
-COUNT("tracepoint", attach_point, points)
+COUNT("tracepoint", attach_tracepoint, tracepoints)
 COUNT("perf_event", attach_sample, samples)
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -5,9 +5,9 @@
  *
  * Hooks: iter/task, 50 times a second.
  */
-#include "blocked.bpf.h"
+#include "requests/blocked.bpf.h"
 #include "sample.bpf.h"
-#include "service.bpf.h"
+#include "services/service.bpf.h"
 
 #define SOCKET_FD 500
 

@@ -4,7 +4,7 @@
  * that submitted them.
  */
 #include "kernel/block.bpf.h"
-#include "service.bpf.h"
+#include "services/service.bpf.h"
 
 struct interrupted_row {
 	u64 bytes METRIC("derive-interrupted");

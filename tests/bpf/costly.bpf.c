@@ -24,14 +24,14 @@ struct extra_row {
 MMAP_ARRAY(costly_extra, struct extra_row, 3) SUBJECT("probe") OPTION("extra");
 
 SEC("tp_btf/no_such_tracepoint")
-TIER(1)
+HOOK_SET(1)
 int BPF_PROG(costly_refused, struct task_struct *task)
 {
 	return 0;
 }
 
 SEC("raw_tp/task_rename")
-TIER(2)
+HOOK_SET(2)
 OPTION("costly")
 int costly_rename(void *event)
 {

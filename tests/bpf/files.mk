@@ -29,17 +29,17 @@ check_bpf_objects = \
 	tests/bpf/hostile_value.bpf.o \
 	tests/bpf/hostile_visitor.bpf.o \
 	tests/bpf/hostile_walk.bpf.o \
-	tests/bpf/hot.bpf.o \
+	tests/bpf/iter_map.bpf.o \
+	tests/bpf/iter_map_mistakes.bpf.o \
 	tests/bpf/lives.bpf.o \
 	tests/bpf/members.bpf.o \
 	tests/bpf/members_mistakes.bpf.o \
 	tests/bpf/mistakes.bpf.o \
 	tests/bpf/nonsense.bpf.o \
-	tests/bpf/over.bpf.o \
-	tests/bpf/over_mistakes.bpf.o \
 	tests/bpf/parameters.bpf.o \
 	tests/bpf/proprietary.bpf.o \
 	tests/bpf/rejected.bpf.o \
+	tests/bpf/run_counter.bpf.o \
 	tests/bpf/sample.bpf.o \
 	tests/bpf/sampler.bpf.o \
 	tests/bpf/selection.bpf.o \

@@ -17,13 +17,13 @@
 #define SYS_GETPPID 110
 #endif
 
-const volatile __u32 target; /* process whose calls count */
+const volatile __u32 watched_pid; /* process whose calls count */
 __u64 calls;
 
 /* The number of a call, counted from 1; 0: it is not counted. For a single thread. */
 static __always_inline __u64 next_call(const __u64 *arguments)
 {
-	if (arguments[1] != SYS_GETPPID || bpf_get_current_pid_tgid() >> 32 != target)
+	if (arguments[1] != SYS_GETPPID || bpf_get_current_pid_tgid() >> 32 != watched_pid)
 		return 0;
 	return ++calls;
 }

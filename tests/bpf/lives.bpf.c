@@ -5,7 +5,7 @@
  *
  * Hooks: tp_btf sched_process_exit.
  */
-#include "process_slot.bpf.h"
+#include "services/process_slot.bpf.h"
 
 struct lives_row {
 	u64 ended METRIC("derive-lives rank");

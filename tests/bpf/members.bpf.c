@@ -12,7 +12,7 @@
 #define SOCKET_FD 500
 
 SEC("iter/task")
-int members_tell(struct bpf_iter__task *ctx)
+int members_print(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	const struct socket *socket;

@@ -9,7 +9,7 @@
  * not load, one that does not attach, tp_btf task_rename.
  */
 #include "refused.bpf.h"
-#include "service.bpf.h"
+#include "services/service.bpf.h"
 
 #include "sample_event.h"
 
@@ -124,14 +124,14 @@ int sample_walk(struct bpf_iter__task *ctx)
 }
 
 SEC("tp_btf/no_such_tracepoint")
-TIER(1)
+HOOK_SET(1)
 int BPF_PROG(sample_no_load, struct task_struct *task)
 {
 	return 0;
 }
 
 SEC("raw_tp/no_such_tracepoint")
-TIER(2)
+HOOK_SET(2)
 int sample_no_attach(void *event)
 {
 	return 0;
@@ -173,7 +173,7 @@ static void count_in_slot(u32 service)
 }
 
 SEC("tp_btf/task_rename")
-TIER(3)
+HOOK_SET(3)
 int BPF_PROG(sample_rename, struct task_struct *task)
 {
 	struct service_task *st = service_task(task->group_leader);

@@ -6,7 +6,7 @@
  * Hooks: iter/task, 200 times a second.
  */
 #include "sample.bpf.h"
-#include "service.bpf.h"
+#include "services/service.bpf.h"
 
 struct states {
 	u64 running_ns METRIC("percent-running per=seen_ns scale=100/1");
@@ -20,7 +20,7 @@ MMAP_ARRAY(states, struct states, SERVICE_FIRST) SUBJECT("service");
 
 SEC("iter/task")
 SAMPLE("hz=200")
-int sampler_look(struct bpf_iter__task *ctx)
+int sampler_scan(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct states *row;

@@ -47,11 +47,12 @@ struct untold_key {
 
 FILE_TABLE(untold_key, struct untold_key, struct row, 1) SUBJECT("key") FILE("/proc/stat lines");
 
-struct told_key {
+struct service_field_key {
 	u32 service LABEL("service") FIELD("1");
 };
 
-FILE_TABLE(told_key, struct told_key, struct row, 1) SUBJECT("key") FILE("cgroup:io.stat lines");
+FILE_TABLE(service_field_key, struct service_field_key, struct row, 1)
+SUBJECT("key") FILE("cgroup:io.stat lines");
 
 struct star_key {
 	char name[16] LABEL("string") FIELD("*");

@@ -24,7 +24,7 @@ static __always_inline int count(void)
 }
 
 SEC("raw_tp/task_rename")
-TIER(1)
+HOOK_SET(1)
 OPTION("more")
 OPTION("costly")
 int renames_all(void *event)
@@ -33,7 +33,7 @@ int renames_all(void *event)
 }
 
 SEC("raw_tp/task_rename")
-TIER(1)
+HOOK_SET(1)
 OPTION("costly")
 int renames_some(void *event)
 {
@@ -41,7 +41,7 @@ int renames_some(void *event)
 }
 
 SEC("raw_tp/task_rename")
-TIER(2)
+HOOK_SET(2)
 OPTION("more")
 OPTION("costly")
 int renames_other(void *event)

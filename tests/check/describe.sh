@@ -72,9 +72,9 @@ promised() {
 
 "$work/source/contrib/describe/update-documents" series.json || complain "a service has too many series"
 sed '/"in_instance": 0/,/^ "events"/s/"off": true/"off": false/' series.json >"$work/other.json"
-promised 'series by default, and may have 40: DEFAULT(off) is for those that are rarely looked at'
+promised 'series by default, and may have 40: mark those that are rarely used by DEFAULT(off)'
 sed 's/"probe": "syscalls", "off": true/"probe": "syscalls", "off": false/' series.json >"$work/other.json"
-promised 'syscalls: total_operations-syscall-* is on by default, and nobody knows how many series of it a service has'
+promised 'syscalls: total_operations-syscall-* is on by default, but how many series of it a service has is unknown'
 
 written "$build/series.json" "$work/now"
 for file in $(differ "$work/now"); do

@@ -17,6 +17,8 @@ BUILD_TESTS = \
 	tests/check/names.sh \
 	tests/check/options.sh \
 	tests/check/plugin.sh \
+	tests/check/rooms.py \
 	tests/check/scripts.sh \
-	tests/check/tree.sh
-EXTRA_DIST += $(BUILD_TESTS) tests/check/fuzzers.sh tests/check/scratch.sh
+	tests/check/tree.sh \
+	tests/check/words.py
+EXTRA_DIST += $(BUILD_TESTS) tests/check/fuzzers.sh tests/check/scratch.sh tests/check/words

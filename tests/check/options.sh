@@ -13,7 +13,7 @@ wanted() {
 }
 
 grep -ho '{ "[A-Z][A-Za-z]*", [a-z_]*parse' plugin/config/*.c | cut -d '"' -f 2 | sort -u >"$work/options"
-for option in Service ProcessMatch Tier; do
+for option in Service ProcessMatch HookSet; do
 	wanted "$work/options" "^$option\$" "$option"
 done
 while read -r option; do
@@ -22,8 +22,8 @@ while read -r option; do
 done <"$work/options"
 
 {
-	grep -Eho '(OPTION|BY_CPU)\("[a-z_]*"\)' bpf/*.bpf.c bpf/lib/*.bpf.h | cut -d '"' -f 2
-	sed -n 's/^const volatile bool option_\([a-z_]*\);.*/\1/p' bpf/*.bpf.c bpf/lib/*.bpf.h
+	grep -Eho '(OPTION|BY_CPU)\("[a-z_]*"\)' bpf/*.bpf.c bpf/lib/*.bpf.h bpf/lib/*/*.bpf.h | cut -d '"' -f 2
+	sed -n 's/^const volatile bool option_\([a-z_]*\);.*/\1/p' bpf/*.bpf.c bpf/lib/*.bpf.h bpf/lib/*/*.bpf.h
 } | sort -u >"$work/switches"
 wanted "$work/switches" '^exact_peak$' exact_peak
 while read -r switch; do

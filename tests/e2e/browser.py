@@ -27,11 +27,11 @@ next();
 """
 
 
-def browse(directory, look, addresses, widths):
+def browse(directory, script, addresses, widths):
     """What the function look(page) of JavaScript returned for each address at each width."""
     driver = os.path.join(directory, "driver.html")
     with open(driver, "w", encoding="utf-8") as page:
-        page.write(DRIVER % (json.dumps([(address, width) for address in addresses for width in widths]), look))
+        page.write(DRIVER % (json.dumps([(address, width) for address in addresses for width in widths]), script))
     done = subprocess.run(["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                            "--allow-file-access-from-files", f"--user-data-dir={directory}/browser", "--dump-dom",
                            "--virtual-time-budget=60000", f"file://{driver}"],

@@ -13,14 +13,14 @@ import collectd
 import lib
 
 SAID = re.compile(r"^\[(\w+)\] (.*)$", re.M | re.A)
-TOLD = "notice", "warning", "error"
+LOGGED = "notice", "warning", "error"
 OURS = "ebpf plugin: "
 # Messages about other processes of the machine.
 OTHERS = re.compile("all rows for services or processes are in use|more new services than MaxNewServices")
 NOWHERE = "/nonexistent/collectd"
 
 
-class Place:
+class Workspace:
     """A directory in which configurations are tried."""
 
     def __init__(self, test, name):
@@ -69,7 +69,7 @@ PluginDir "{os.path.abspath(lib.BUILD)}"
 LoadPlugin ebpf
 <Plugin ebpf>
   ObjectDirectory "{self.objects}"
-  SymbolReader "{os.path.abspath(lib.BUILD)}/ebpf-symbols"
+  SymbolHelper "{os.path.abspath(lib.BUILD)}/ebpf-symbols"
 </Plugin>
 PluginDir "{collectd.PLUGINS}"
 Include "{self.dir}/conf.d/*.conf"
@@ -90,21 +90,21 @@ Include "{self.dir}/conf.d/*.conf"
         """The messages of all plugins: [(severity, text), ...]"""
         with open(self.log, encoding="utf-8", errors="replace") as file:
             return [(severity, text.replace(self.dir, "@DIR@")) for severity, text in SAID.findall(file.read())
-                    if severity in TOLD]
+                    if severity in LOGGED]
 
 
-class Reader:
+class Parser:
     """Makes collectd read a configuration and end."""
 
     def __init__(self, test):
-        place = Place(test, "broken")
-        place.include("broken.conf", b"<Plugin\n")
-        self.has_t = place.run(["-t"]).returncode != 0
+        workspace = Workspace(test, "broken")
+        workspace.include("broken.conf", b"<Plugin\n")
+        self.has_t = workspace.run(["-t"]).returncode != 0
 
-    def run(self, place, **options):
-        return place.run(["-t"], **options) if self.has_t else place.run(["-B", "-f"], base=NOWHERE, **options)
+    def run(self, workspace, **options):
+        return workspace.run(["-t"], **options) if self.has_t else workspace.run(["-B", "-f"], base=NOWHERE, **options)
 
-    def read(self, place):
+    def read(self, workspace):
         """Whether collectd accepts it."""
-        done = self.run(place)
+        done = self.run(workspace)
         return done.returncode == (0 if self.has_t else 1) and "Parsing" not in done.stderr

@@ -21,7 +21,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.path = path
-        self.links, self.places, self.text = [], [], ""
+        self.links, self.anchors, self.text = [], [], ""
         self.tables = {}    # span -> {service: {heading: cell text}}
         self.charts = {}    # span -> {title: {curve: [last, average, maximum]}}
         self.paths = {}     # (span, title) -> [data of a drawn path, ...], the grid first
@@ -37,7 +37,7 @@ class Page(html.parser.HTMLParser):
         attrs = dict(attrs)
         classes = (attrs.get("class") or "").split()
         self.links += [attrs["href"]] if "href" in attrs else []
-        self.places += ["#" + attrs["id"]] if "id" in attrs else []
+        self.anchors += ["#" + attrs["id"]] if "id" in attrs else []
         self.open = tag if tag == "h2" else "finding" if "finding" in classes else self.open
         if tag == "h2":
             self.section = ""
@@ -56,14 +56,14 @@ class Page(html.parser.HTMLParser):
 
     def handle_endtag(self, tag):
         if tag == "table":
-            self._take(*self.rows)
+            self._add_table(*self.rows)
             self.rows = None
         elif tag == "figure":
             self.title = None
         elif tag in ("h2", "p"):
             self.open = None
 
-    def _take(self, headings, *rows):
+    def _add_table(self, headings, *rows):
         if self.title is None:
             table = self.tables.setdefault(self.span, {})
             table.update({row[0]: dict(zip(headings[1:], row[1:])) for row in rows})
@@ -88,7 +88,7 @@ class Page(html.parser.HTMLParser):
 
     def dead_links(self):
         directory = os.path.dirname(self.path)
-        return [link for link in self.links if link not in self.places
+        return [link for link in self.links if link not in self.anchors
                 and not os.path.exists(os.path.join(directory, urllib.parse.unquote(link.partition("#")[0],
                                                                                     errors="surrogateescape")))]
 

@@ -17,15 +17,15 @@ class Connection:
         self.sock = socket.create_connection(("127.0.0.1", int(port)))
         self.file = self.sock.makefile("rb")
 
-    def say(self, octets):
-        self.sock.sendall(octets)
+    def say(self, byte_count):
+        self.sock.sendall(byte_count)
 
-    def ask(self, octets, end=b"\r\n"):
+    def ask(self, byte_count, end=b"\r\n"):
         """The answer's first line."""
-        self.say(octets)
+        self.say(byte_count)
         line = self.file.readline()
         if not line.endswith(end):
-            raise RuntimeError(f"{octets!r}: the server said {line!r}")
+            raise RuntimeError(f"{byte_count!r}: the server said {line!r}")
         return line.rstrip()
 
     def close(self):

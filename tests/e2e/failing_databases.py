@@ -47,7 +47,7 @@ class Postgres(Server):
         return kind + struct.pack("!I", 4 + len(text)) + text
 
     @staticmethod
-    def answer(connection):
+    def respond(connection):
         """The kinds of the messages up to that it is ready."""
         kinds = b""
         while not kinds.endswith(b"Z"):
@@ -65,18 +65,18 @@ class Postgres(Server):
         who = f"user\0{USER}\0database\0postgres\0\0".encode()
         connection = Connection(self.port)
         connection.say(struct.pack("!II", 8 + len(who), 0x30000) + who)
-        self.answer(connection)
-        asked = ((self.message(b"Q", b"SELECT 1\0"), b"TDCZ"), (self.message(b"Q", b"SELECT nonsense\0"), b"EZ"),
+        self.respond(connection)
+        requested = ((self.message(b"Q", b"SELECT 1\0"), b"TDCZ"), (self.message(b"Q", b"SELECT nonsense\0"), b"EZ"),
                  (self.message(b"Q", b"CREATE TABLE IF NOT EXISTS t (i int PRIMARY KEY)\0"), None),
                  (self.message(b"Q", b"INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING\0"), b"CZ"),
                  (self.extended(b"SELECT 1"), b"12TDCZ"), (self.extended(b"SELECT nonsense"), b"EZ"),
                  (self.extended(b"INSERT INTO t VALUES (1)"), b"12nEZ"))
-        for turn in range(ROUNDS):
-            for what, want in asked:
-                if want is None and turn:
+        for cycle in range(ROUNDS):
+            for what, want in requested:
+                if want is None and cycle:
                     continue
                 connection.say(what)
-                got = self.answer(connection)
+                got = self.respond(connection)
                 if want and got != want:
                     raise RuntimeError(f"{what!r}: {got!r}, not {want!r}")
         connection.close()

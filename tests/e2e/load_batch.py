@@ -36,7 +36,7 @@ def receive(connection):
         return b""
 
 
-def answer(connection):
+def response(connection):
     try:
         connection.sendall(bytes(SIZE))
     except (ConnectionResetError, BrokenPipeError):
@@ -50,18 +50,18 @@ def serve():
     selector.register(listener, selectors.EVENT_READ)
     print(listener.getsockname()[1], flush=True)
     while True:
-        answers = []
+        responses = []
         for key, _ in selector.select()[:BATCH]:
             if key.fileobj is listener:
                 accept_all(listener, selector)
             elif work := receive(key.fileobj):
                 time.sleep(int.from_bytes(work, "big") / 1000)
-                answers.append(key.fileobj)
+                responses.append(key.fileobj)
             else:
                 selector.unregister(key.fileobj)
                 key.fileobj.close()
-        for connection in answers:
-            answer(connection)
+        for connection in responses:
+            response(connection)
 
 
 def ask(port, work, pause):

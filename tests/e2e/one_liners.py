@@ -85,7 +85,7 @@ def getppids(count, user):
 
 def waits():
     """Reads that wait for so long."""
-    reader, writer = os.pipe()
+    read_end, writer = os.pipe()
     if LIBC.fork() == 0:
         rename(b"a writer")
         for _ in range(20):
@@ -93,7 +93,7 @@ def waits():
             os.write(writer, b"x")
         os._exit(0)
     for _ in range(20):
-        os.read(reader, 1)
+        os.read(read_end, 1)
     os.wait()
 
 

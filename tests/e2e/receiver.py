@@ -31,14 +31,14 @@ def need(*programs):
         raise lib.Skip(f"not installed: {' '.join(missing)}")
 
 
-def sample(name, places):
+def sample(name, substitutions):
     """The text of conf/NAME with other ports and paths: {text of the sample: text for here}.
 
     Each must be in the sample; what the sample says beyond that is what is tested.
     """
     with open(os.path.join(TOP, "conf", name), encoding="utf-8") as file:
         text = file.read()
-    for there, here in places.items():
+    for there, here in substitutions.items():
         if there not in text:
             raise ValueError(f"conf/{name} does not say {there}")
         text = text.replace(there, here)
@@ -165,7 +165,7 @@ class Absence:
 
     def __init__(self, daemon, receiver, *stores, seconds=0):
         """seconds: of each absence, else some intervals."""
-        self.daemon, self.stores, self.gone = daemon, stores, (0, 0)
+        self.daemon, self.stores, self.unheard = daemon, stores, (0, 0)
         seconds = seconds or max(2 * daemon.interval, 1)
         self.begin = wait_readings(daemon, 2)[0][0]
         hung = time.time()
@@ -178,7 +178,7 @@ class Absence:
         receiver.start()
         self.away = (killed, time.time())
         wait_until("values arrive again", lambda: all(store.latest() > self.away[1] for store in stores))
-        self.gone = (last, max(store.latest() for store in stores) + daemon.interval / 2)
+        self.unheard = (last, max(store.latest() for store in stores) + daemon.interval / 2)
         # collectd throws away what it has not yet sent when it ends.
         wait_readings(daemon, 1)
         self.end = self._wait_stored()
@@ -187,16 +187,16 @@ class Absence:
         """Until a reading after now has arrived; its time."""
         moment = wait_readings(self.daemon, 1)[0][0]
         for store in self.stores:
-            store.wait(moment, self.gone)
+            store.wait(moment, self.unheard)
         return moment
 
     def may_miss(self, stamp):
-        return not self.begin <= stamp <= self.end or self.gone[0] < stamp <= self.gone[1]
+        return not self.begin <= stamp <= self.end or self.unheard[0] < stamp <= self.unheard[1]
 
     def check_steady(self, test, daemon):
         """Readings neither stay away nor take longer than while the receiver was there."""
         rows = daemon.rows("self", "duration-read_process")
-        present = [row[1] for row in rows if not any(begin <= row[0] <= end for begin, end in (self.hung, self.gone))]
+        present = [row[1] for row in rows if not any(begin <= row[0] <= end for begin, end in (self.hung, self.unheard))]
         for what, (begin, end) in (("hangs", self.hung), ("is gone", self.away)):
             absent = [row[1] for row in rows if begin <= row[0] <= end]
             due = (end - begin) / daemon.interval
@@ -254,7 +254,7 @@ def compare(test, daemon, store, absence):
     test.equal("values that nobody dispatched", foreign[:3], [])
     test.equal("values that differ from what was dispatched", different[:3], [])
     (test.figures if store.pulls else test).equal("values that are missing", missing[:3], [])
-    test.equal("series of which nothing has arrived", store.late(store.wanted(absence.end, absence.gone))[:3], [])
+    test.equal("series of which nothing has arrived", store.late(store.wanted(absence.end, absence.unheard))[:3], [])
     test.equal("series that nobody dispatched", sorted(set(stored) - set(dispatched(daemon)))[:3], [])
     check_growth(test, daemon, stored, absence)
 

@@ -15,23 +15,23 @@ def fetch(paths, begin, end, consolidation="AVERAGE", environment=None, patience
     orders = "".join(f'fetch "{path}" {consolidation} --start {math.floor(begin)} --end {math.ceil(end)}\n'
                      for path in there)
     give_up = time.monotonic() + patience
-    while "could not lock" in (told := _tell(orders, environment)) and time.monotonic() < give_up:
+    while "could not lock" in (reply := _command(orders, environment)) and time.monotonic() < give_up:
         # A collectd that runs holds the lock for as long as it writes one value.
         time.sleep(0.05)
-    answers = re.split(r"^OK .*\n", told, flags=re.MULTILINE)
-    if len(answers) != len(there) + 1:
-        raise RuntimeError(f"rrdtool fetch: {told[-500:]}")
+    responses = re.split(r"^OK .*\n", reply, flags=re.MULTILINE)
+    if len(responses) != len(there) + 1:
+        raise RuntimeError(f"rrdtool fetch: {reply[-500:]}")
     return {**{path: {} for path in paths},
-            **{path: _table(answer, begin, end) for path, answer in zip(there, answers)}}
+            **{path: _table(response, begin, end) for path, response in zip(there, responses)}}
 
 
 def last(paths, environment=None):
     """{path: time of the last update}; of a file that is not there, 0."""
     there = sorted(filter(os.path.exists, set(paths)))
-    told = re.findall(r"^(\d+)\nOK ", _tell("".join(f'last "{path}"\n' for path in there), environment), re.M)
-    if len(told) != len(there):
-        raise RuntimeError(f"rrdtool last: {told[-5:]}")
-    return {**dict.fromkeys(paths, 0), **dict(zip(there, map(int, told)))}
+    reply = re.findall(r"^(\d+)\nOK ", _command("".join(f'last "{path}"\n' for path in there), environment), re.M)
+    if len(reply) != len(there):
+        raise RuntimeError(f"rrdtool last: {reply[-5:]}")
+    return {**dict.fromkeys(paths, 0), **dict(zip(there, map(int, reply)))}
 
 
 def steps(path, source, begin, end, consolidation="AVERAGE"):
@@ -39,13 +39,13 @@ def steps(path, source, begin, end, consolidation="AVERAGE"):
     return fetch([path], begin, end, consolidation)[path].get(source, {})
 
 
-def _tell(orders, environment):
+def _command(orders, environment):
     return subprocess.run(["rrdtool", "-"], input=orders, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           check=True, env={**os.environ, **(environment or {})}).stdout
 
 
-def _table(answer, begin, end):
-    head, _, *lines = answer.splitlines()
+def _table(response, begin, end):
+    head, _, *lines = response.splitlines()
     rows = [(int(stamp), list(map(float, values.split()))) for stamp, values in (line.split(":") for line in lines)]
     return {source: {stamp: values[i] for stamp, values in rows
                      if begin <= stamp <= end and not math.isnan(values[i])}

@@ -125,14 +125,14 @@ def processes(word):
 
 def run_load(test, disk):
     """Returns the page faults of one process."""
-    reader, writer = os.pipe()
+    read_end, writer = os.pipe()
     name = test.own("kt_bt").encode()
     wait(in_child(test.own("kt_disk").encode(), one_liners.blocks, disk))
     for function, arguments in ((one_liners.calls, ()), (one_liners.seeks, ()), (one_liners.waits, ()),
                                 (one_liners.getppids, (CALLS, OWNER))):
         wait(in_child(name, function, *arguments))
     wait(in_child(test.own("kt_fault").encode(), one_liners.faults, writer))
-    return int(os.read(reader, 100))
+    return int(os.read(read_end, 100))
 
 
 def check_article(test, of, faulted, after):
@@ -147,9 +147,9 @@ def check_article(test, of, faulted, after):
     test.true("reads: percentiles", any(value > 0 for value in of["reads"].values("gauge-usecs-percentile-99", 0)))
     test.true("reads: buckets", "bucket-usecs-16384_32768" in of["reads"].names("bucket-"))
     test.equal("reads: what the program has for itself", of["reads"].names("gauge-start"), set())
-    octets = CALLS * one_liners.BLOCK
-    got = of["blockio"].value(f"derive-{test.own('kt_disk')}", after, octets)
-    test.equal("blockio: bytes of the load", got, octets)
+    byte_count = CALLS * one_liners.BLOCK
+    got = of["blockio"].value(f"derive-{test.own('kt_disk')}", after, byte_count)
+    test.equal("blockio: bytes of the load", got, byte_count)
     got = of["sizes"].value("derive-bytes-count", after, CALLS)
     test.within("sizes: number of requests", got, CALLS, math.inf)
     rates = of["sizes"].values("bucket-bytes-4096_8192", 0)
@@ -162,9 +162,9 @@ def check_article(test, of, faulted, after):
 def check_stacks(test, stacks):
     """A process in its own code has no kernel stack."""
     before, began = stacks.value("derive-none", 0), time.time()
-    reader, writer = os.pipe()
+    read_end, writer = os.pipe()
     wait(in_child(test.own("kt_spin").encode(), one_liners.spin, writer, 3 if test.figures.decide else 0.5))
-    ran = float(os.read(reader, 100))
+    ran = float(os.read(read_end, 100))
     grown = stacks.value("derive-none", time.time(), before + 1) - before
     test.true("stacks: samples in user code", grown > 0, grown)
     test.figures.within("stacks: samples in user code", grown, 0.85 * 99 * ran,

@@ -59,7 +59,7 @@ def figures(check):
         for name, value in words.items():
             setattr(figure, name, value)
         for rows in prints:
-            figure.take(rows)
+            figure.record(rows)
         return {name: value for _, name, value in figure.tick(10)}
 
     def make(kind):
@@ -68,7 +68,7 @@ def figures(check):
     check.equal("a counter that was cleared", after(make("count"), {"a": 5}, {"a": 9}, {"a": 3}), {"m-a": 12})
     check.equal("a counter whose key was gone", after(make("count"), {"a": 5, "b": 1}, {"b": 1}, {"a": 5}),
                 {"m-a": 10, "m-b": 1})
-    check.equal("prints that start over", after(make("count"), {"a": 5}, {"a": 7}, starts_over=True), {"m-a": 12})
+    check.equal("prints that start over", after(make("count"), {"a": 5}, {"a": 7}, restarts=True), {"m-a": 12})
     check.equal("prints of a part", after(make("count"), {"a": 5}, {"b": 1}, {"a": 6}, is_partial=True),
                 {"m-a": 6, "m-b": 1})
     check.equal("what is no number",
@@ -94,12 +94,12 @@ def figures(check):
     rows = {"old": 7}
     for i in range(40):
         rows[f"n{i}"] = 1
-        figure.take({**rows, **{f"r{i}n{j}": 1 for j in range(20)}})
+        figure.record({**rows, **{f"r{i}n{j}": 1 for j in range(20)}})
         last = {name: value for _, name, value in figure.tick(10)}
     check.equal("a name that stays in the map", (len(last), last.get("m-old")), (257, 7))
     figure = make("count")
     for i in range(40):
-        figure.take({f"r{i}n{j}": 1 for j in range(20)})
+        figure.record({f"r{i}n{j}": 1 for j in range(20)})
         last = figure.tick(10)
     check.equal("names that come and go", (len(last), any(name == "m-r39n5" for _, name, _ in last)), (257, True))
 
@@ -146,12 +146,12 @@ def played(check):
     command = [TOOL, "--host", "h", "--name", "n", "--bpftrace", player, "-e", "k:f { @[comm] = count(); }", said]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as process:
-        full, told = process.stderr.readline(), process.stderr.readline()
+        full, printed = process.stderr.readline(), process.stderr.readline()
         process.terminate()
         output = process.communicate(timeout=60)[0].splitlines()
         check.equal("exit status of a clean end", process.returncode, 0)
     check.contains("a full map", full, "n: @ has 4096 keys, and bpftrace keeps no more")
-    check.contains("why bpftrace has ended", told,
+    check.contains("why bpftrace has ended", printed,
                    "n: bpftrace has ended: what is wrong: ERROR: no such probe; starting it again in 10 s")
     check.equal("lines that are no values",
                 [line for line in output if not line.startswith('PUTVAL "h/bpftrace-n/')], [])
@@ -165,9 +165,9 @@ def without_bpftrace(check):
     command = [TOOL, "--host", "h", "--name", "n", "--bpftrace", "/nonexistent", "-e", "k:f { @[comm] = count(); }"]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           text=True) as process:
-        told = process.stderr.readline()
+        printed = process.stderr.readline()
         process.terminate()
-    check.equal("no bpftrace", told, "ebpf-bpftrace: n: cannot start /nonexistent: No such file or directory; --bpftrace names "
+    check.equal("no bpftrace", printed, "ebpf-bpftrace: n: cannot start /nonexistent: No such file or directory; --bpftrace names "
                 "another; starting it again in 10 s\n")
 
 

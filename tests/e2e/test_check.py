@@ -106,7 +106,7 @@ def test_programs(test):
         running.append(subprocess.Popen([made], stdout=subprocess.DEVNULL, preexec_fn=lib.die_with_test))
         want[made] = (frames, symbols)
     found = [one for one in programs.running() if one.path in want]
-    programs.look(found)
+    programs.inspect(found)
     test.equal("programs: frame pointers and symbols", {one.path: (one.frames, one.symbols) for one in found}, want)
     test.equal("programs: processes of each", {one.processes for one in found}, {1})
     for one in running:
@@ -121,8 +121,8 @@ def test_broken_programs(test, path):
         good = file.read()
     broken, cases = os.path.join(test.dir, "broken"), [good[:size] for size in (0, 4, 63, 64, 200, 4000, len(good) // 2)]
     # Each byte of the heads of file and segments, and of every 97th after that.
-    for place in [*range(4, 64), *range(64, 800, 7), *range(800, len(good), 997)]:
-        cases.append(good[:place] + bytes([good[place] ^ 0xFF]) + good[place + 1:])
+    for position in [*range(4, 64), *range(64, 800, 7), *range(800, len(good), 997)]:
+        cases.append(good[:position] + bytes([good[position] ^ 0xFF]) + good[position + 1:])
     unexpected = []
     for case in cases:
         write(broken, case)

@@ -22,7 +22,7 @@ import re
 
 from e2e import TOP, as_wanted
 
-from configured import Place, Reader
+from configured import Workspace, Parser
 import lib
 
 TABLES = os.path.join(TOP, "tests", "e2e", "configurations", "*.txt")
@@ -38,17 +38,17 @@ class Row:
         self.probes, self.want = None, []
         texts, times = [[]], 1
         for line in lines:
-            word, _, rest = line.partition(" ")
+            word, _, remainder = line.partition(" ")
             if line.startswith("    "):
                 texts[-1].append(line[4:])
             elif line == "---":
                 texts.append([])
             elif word == "probes:":
-                self.probes = [name for name in rest.split() if name != "none"]
+                self.probes = [name for name in remainder.split() if name != "none"]
             elif word == "times:":
-                times = int(rest)
+                times = int(remainder)
             elif word == ">":
-                self.want.append(rest)
+                self.want.append(remainder)
             else:
                 raise ValueError(f"{self.name}: {line}")
         self.files = [configuration("\n".join(lines), times) for lines in texts]
@@ -72,42 +72,42 @@ def rows():
     return found
 
 
-def attempt(test, number, row, reader):
+def attempt(test, number, row, parser):
     """(what was said, does collectd take the configuration?)"""
-    place = Place(test, f"row.{number}")
+    workspace = Workspace(test, f"row.{number}")
     for at, content in enumerate(row.files):
-        place.include(f"{at:02}.conf", content)
+        workspace.include(f"{at:02}.conf", content)
     if row.probes is None:
-        taken = reader.read(place)
+        taken = parser.read(workspace)
     else:
-        place.link_objects(row.probes)
-        taken = place.run(["-f", "-T"]).returncode == 0
-    return place.said(), taken
+        workspace.link_objects(row.probes)
+        taken = workspace.run(["-f", "-T"]).returncode == 0
+    return workspace.said(), taken
 
 
-def try_table(test, reader, table):
+def try_table(test, parser, table):
     with concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        found = pool.map(lambda pair: attempt(test, *pair, reader), enumerate(table))
+        found = pool.map(lambda pair: attempt(test, *pair, parser), enumerate(table))
         for row, (said, taken) in zip(table, found):
             test.equal(f"{row.name}: what is said", as_wanted(said, row.want), row.want)
             test.true(f"{row.name}: collectd takes it", taken)
 
 
-def without_log(test, reader):
+def without_log(test, parser):
     """What is said before there is a log goes to standard error."""
-    place = Place(test, "without_log")
-    place.include("wrong.conf", b"<Plugin ebpf>\n  MaxServices 0\n</Plugin>\n")
-    done = reader.run(place, log=False)
+    workspace = Workspace(test, "without_log")
+    workspace.include("wrong.conf", b"<Plugin ebpf>\n  MaxServices 0\n</Plugin>\n")
+    done = parser.run(workspace, log=False)
     want = "ebpf plugin: ignoring MaxServices 0 in <Plugin ebpf>: it takes a whole number from 1 to 4096"
     test.equal("without a log plugin", [line for line in done.stderr.splitlines() if "ebpf plugin" in line], [want])
 
 
 def main():
     with lib.Test(limit=120) as test:
-        reader, table = Reader(test), rows()
-        print("collectd -t", "reads the configuration" if reader.has_t else "reads nothing: it is tried without")
-        try_table(test, reader, table)
-        without_log(test, reader)
+        parser, table = Parser(test), rows()
+        print("collectd -t", "reads the configuration" if parser.has_t else "reads nothing: it is tried without")
+        try_table(test, parser, table)
+        without_log(test, parser)
         test.true(f"at least {ROWS} rows", len(table) >= ROWS, len(table))
         test.equal("rows of one name", len(table) - len({row.name for row in table}), 0)
 

@@ -265,11 +265,11 @@ def left_out(files):
           </Value>
         </Table>
         """, status=1, says="kaddrs")
-    told = files.run("the rest stays", text, status=1).stderr
+    printed = files.run("the rest stays", text, status=1).stderr
     for says in ('"kills_total": records of a perf buffer', "ignoring 'more'", '"good_total": another metric has this map',
                  "no decoder 'kstack'", "no decoder 'pci_class'", "name is no name of a map", "counter 7 is no mapping", "plugin takes 8 at most",
                  "not the number of a bucket", "spans are traces", "kaddr_jiffies", "cgroup_id_map"):
-        files.check.contains("what is left out is told", told, says)
+        files.check.contains("what is left out is told", printed, says)
     for what, label in (("no decoder", "size: 4, decoders: []"), ("no size", "decoders: [{name: uint}]"),
                         ("a size that is none", "size: four, decoders: [{name: uint}]"),
                         ("too wide", "size: 9, decoders: [{name: uint}]"), ("too long", "size: 600, decoders: [{name: string}]"),

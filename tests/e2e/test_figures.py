@@ -87,8 +87,8 @@ def test_axes(check):
     for low, high in ((1e-6, 1e-6), (4.4e-7, 4.5e-7), (1e-4, 3e-3), (1e-9, 1e5), (0.2, 0.3)):
         got = axis.Logarithmic(low, high)
         check.within(f"number of labels of {low} .. {high}", len(got.labels), 2, axis.MOST)
-        check.true("its ends are on the axis", 0 < got.place(low) <= got.place(high) < 1)
-    check.equal("a value that is not positive", axis.Logarithmic(1, 10).place(0), 0)
+        check.true("its ends are on the axis", 0 < got.position(low) <= got.position(high) < 1)
+    check.equal("a value that is not positive", axis.Logarithmic(1, 10).position(0), 0)
 
 
 def test_times(check):
@@ -178,8 +178,8 @@ def test_largest_part(check):
     check.equal("as JSON", column.json(column.of(values)), {"why": "disk", "why_percent": 75})
     check.equal("unknown", column.json(column.of({("gauge-send_wait", "value"): 0.016})), {"why": None, "why_percent": None})
     many = [curve("disk", [3, 5]), curve("CPU", [1, 1])]
-    check.equal("of a span", str(column.over(many)).replace(unit.NBSP, " "), "disk 80 %")
-    check.true("of one without", math.isnan(column.over([])))
+    check.equal("of a span", str(column.evaluate(many)).replace(unit.NBSP, " "), "disk 80 %")
+    check.true("of one without", math.isnan(column.evaluate([])))
 
 
 def test_tall(check):
@@ -230,7 +230,7 @@ def test_packets(check):
     cache = network.Cache()
     for moment, name in ((100.0, "first"), (102.0, "second")):
         for reading in network.readings(packet(name)):
-            cache.take(reading, moment)
+            cache.store(reading, moment)
     services = cache.services(103.0)
     check.equal("services", sorted(services), [("recorded", "demo-server")])
     values = services["recorded", "demo-server"]
@@ -253,8 +253,8 @@ def test_hostile(check):
     """Whatever is cut off or changed, is a reading or is Malformed, and nothing else."""
     whole = packet("second")
     outcomes = set()
-    for place in range(len(whole)):
-        for changed in (whole[:place], whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1:]):
+    for position in range(len(whole)):
+        for changed in (whole[:position], whole[:position] + bytes([whole[position] ^ 0xFF]) + whole[position + 1:]):
             try:
                 outcomes.add(type(next(iter([*network.readings(changed), None]))).__name__)
             except (network.Malformed, network.Closed) as error:

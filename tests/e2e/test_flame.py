@@ -33,7 +33,7 @@ main;write;vfs_write_[k];tcp_[k] 20
 main;{MARKUP} 10
 """
 HOSTILE = ["no count", " 5", "a;b -1", "a;b 1.5", "a;b 9999999999999999", "a;b \u0665", ""]
-LOOK = r"""function look(page) {
+SCRIPT = r"""function look(page) {
   const one = {}, figure = page.querySelector("figure.flame"), bars = [...figure.querySelectorAll(".bar")];
   const named = name => bars.find(bar => bar.querySelector("text").textContent === name);
   const places = () => Object.fromEntries(bars.filter(bar => bar.style.display !== "none").map(
@@ -118,7 +118,7 @@ def near(check, what, got, want):
         check.within(f"{what}: {name}: width, %", got.get(name, (-1, -1))[1], width - 0.01, width + 0.01)
 
 
-def answers(check, seen):
+def responses(check, seen):
     for width, one in zip(WIDTHS, seen):
         what = f"{width} px"
         check.equal(f"{what}: pixels that stick out", one["hidden"], 0)
@@ -174,7 +174,7 @@ def main():
                     [(title, amount.replace(" ", "\N{NO-BREAK SPACE}")) for title, amount in (
                         ("Where the CPU time goes", "100 samples"), ("Where threads wait", "2.50 s"))]
                     + [("my_own", "4")])
-        answers(check, browse(check.dir, LOOK, ["file://" + address], WIDTHS))
+        responses(check, browse(check.dir, SCRIPT, ["file://" + address], WIDTHS))
         difference(check, directory, now)
 
 

@@ -31,9 +31,9 @@ ALLOCATIONS = 5000
 OFF = "".join(f'  <Probe "{name}">\n    Enable false\n  </Probe>\n' for name in ("process", "request", "delay", "disk"))
 
 
-def functions(sample, places):
+def functions(sample, paths):
     """The Function blocks of a sample."""
-    text = receiver.sample(sample, places)
+    text = receiver.sample(sample, paths)
     return re.search(r'^  <Probe "functions">\n(.*?)^  </Probe>\n', text, re.M | re.S).group(1)
 
 
@@ -49,15 +49,15 @@ class Site:
 
 
 def openssl(site, server):
-    asked = sum(web_clients.python(server.ports[version], version, 4, REQUESTS // 4) for version in ("tls1.2", "tls1.3"))
+    requested = sum(web_clients.python(server.ports[version], version, 4, REQUESTS // 4) for version in ("tls1.2", "tls1.3"))
     moment = time.time()
     reads = site.get("nginx", "total_operations-function-ssl_read", moment)
     failed = site.get("nginx", "errors-function-ssl_read", moment)
-    site.test.equal("nginx: reads that had a request", reads - failed, asked)
-    octets = site.get("nginx", "derive-argument-ssl_write", moment) / asked
-    site.calls("writes, of 16 KiB of a response each", "nginx", "ssl_write", moment, asked * math.ceil(octets / 16384))
+    site.test.equal("nginx: reads that had a request", reads - failed, requested)
+    byte_count = site.get("nginx", "derive-argument-ssl_write", moment) / requested
+    site.calls("writes, of 16 KiB of a response each", "nginx", "ssl_write", moment, requested * math.ceil(byte_count / 16384))
     page = os.path.getsize(os.path.join(server.home, "page"))
-    site.test.within("nginx: bytes of a response, a page and its header", octets, page + 100, page + 1000)
+    site.test.within("nginx: bytes of a response, a page and its header", byte_count, page + 100, page + 1000)
 
 
 def grpc(site, server):
@@ -110,9 +110,9 @@ def main():
         bases = [server for server in (Postgres(test, "postgres"), MariaDb(test, "mariadb")) if server.program]
         samples = ["openssl", "database", "malloc"] + (["grpc"] if "grpc" in web else [])
         libc = private_libc(test)
-        places = {"malloc": {LIBC: libc},
+        paths = {"malloc": {LIBC: libc},
                   "database": {POSTGRES: server.program for server in bases if server.name == "postgres"}}
-        blocks = "".join(functions(f"functions-{name}.conf", places.get(name, {})) for name in samples)
+        blocks = "".join(functions(f"functions-{name}.conf", paths.get(name, {})) for name in samples)
         services = "".join(server.block() for server in web.values())
         services += "".join(f'  <Service "{server.name}">\n    Process "kt_{server.name}"\n  </Service>\n' for server in bases)
         services += '  <Service "web">\n    Process "kt_one"\n  </Service>\n'

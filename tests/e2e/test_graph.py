@@ -58,8 +58,8 @@ def make_requests(tree):
     tree.file("db1", "sdz", "disk_io_time", 0, 0)
     moment = tree.end - 100
     tree.file("db1", "api", "gauge-requests_oldest", lambda now: 3 if now == moment else math.nan)
-    for place in range(5):
-        tree.file("db1", f"tail{place}", "latency-response-percentile-99", 1 + place)
+    for position in range(5):
+        tree.file("db1", f"tail{position}", "latency-response-percentile-99", 1 + position)
 
 
 def make_parts(tree):
@@ -85,10 +85,10 @@ def make_parts(tree):
 
 def make_upstreams(tree):
     """A service with three, one with many, one of which the name is markup."""
-    for place in range(12):
-        name = f"10.0.0.{place}:80" if place else "<b>sock"
-        tree.file("db1", "fan", f"gauge-requests_in_progress-upstream-{name}", 12 - place)
-        tree.file("db1", "fan", f"latency-upstream-{name}-average", (1 + place) / 1000)
+    for position in range(12):
+        name = f"10.0.0.{position}:80" if position else "<b>sock"
+        tree.file("db1", "fan", f"gauge-requests_in_progress-upstream-{name}", 12 - position)
+        tree.file("db1", "fan", f"latency-upstream-{name}-average", (1 + position) / 1000)
     tree.file("db1", "fan", "latency-in_upstream", 0.008)
     for upstream, requests in (("127.0.0.1:3306", 3), ("[2001:db8::1]:80", 0.75), ("other", 0.25)):
         tree.file("db1", "front", f"gauge-requests_in_progress-upstream-{upstream}", requests)
@@ -203,10 +203,10 @@ def test_many_upstreams(check, output):
     page = check_page(check, sheet(output, "db1", "fan"))
     charts = page.charts["span"]
     check.equal("those with most requests", set(charts["Requests at upstreams"]),
-                {"5 others", *(f"10.0.0.{place}:80" for place in range(1, 7)), "<b>sock"})
+                {"5 others", *(f"10.0.0.{position}:80" for position in range(1, 7)), "<b>sock"})
     check.equal("the others, in all", charts["Requests at upstreams"]["5 others"], ["15", "15", "19 %"])
     check.equal("the slowest, and how many are left out", set(charts["Mean response time of upstreams"]),
-                {*(f"10.0.0.{place}:80" for place in range(5, 12)), "5 others"})
+                {*(f"10.0.0.{position}:80" for position in range(5, 12)), "5 others"})
     check.equal("whose sum is no time", charts["Mean response time of upstreams"]["5 others"], ["–"] * 3)
     check.true("a name is no element", "<b>" not in page.source and "upstream &lt;b&gt;sock" in page.source)
 
@@ -224,10 +224,10 @@ def test_drawing(check, output):
     check.within("the gap, thousandths of the width", gap, 120 / SPAN * 1000 - 20, 120 / SPAN * 1000 + 40)
 
 
-def test_look(check, output):
+def test_appearance(check, output):
     index = check_page(check, os.path.join(output, "index.html"))
     tails = index.charts["span"]["99th percentile of response time"]
-    check.equal("who has the highest percentile", sorted(tails), ["api", "db", *(f"tail{place}" for place in range(5))])
+    check.equal("who has the highest percentile", sorted(tails), ["api", "db", *(f"tail{position}" for position in range(5))])
     more = re.search(r'<details class="rest"><summary>(.*?)</summary><a [^>]*>(.*?)</a></details>', index.source)
     check.equal("and who comes after these", more and more.groups(), ("1 more", "cache"))
     check.true("the heading tells the order", 'aria-sort="descending"><button>CPU' in index.source)
@@ -400,7 +400,7 @@ with Check() as checks:
     test_upstreams(checks, pages)
     test_many_upstreams(checks, pages)
     test_drawing(checks, pages)
-    test_look(checks, pages)
+    test_appearance(checks, pages)
     test_first_minutes(checks, recent)
     test_gap(checks)
     test_compare(checks, recent)

@@ -51,9 +51,9 @@ def stored(tree, daemon):
     paths = {path_of(tree, *name, len(types[name[1].partition("-")[0]]) == 1): name
              for name in receiver.dispatched(daemon)}
     there = "\n".join(filter(os.path.exists, paths))
-    told = subprocess.run(["/usr/bin/python3", "-c", FETCH], input=there, capture_output=True, text=True, check=True)
+    fetched = subprocess.run(["/usr/bin/python3", "-c", FETCH], input=there, capture_output=True, text=True, check=True)
     return {paths[path]: [(stamp, value) for stamp, value in zip(range(*span), values) if value is not None]
-            for path, (span, values) in json.loads(told.stdout).items()}
+            for path, (span, values) in json.loads(fetched.stdout).items()}
 
 
 # Likewise: bytes of a file by the first line's archives, if whisper takes them.

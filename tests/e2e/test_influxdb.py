@@ -24,8 +24,8 @@ class InfluxDB(receiver.Receiver):
 
     def query(self, text):
         words = urllib.parse.urlencode({"db": "collectd", "epoch": "ns", "q": text})
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/query?{words}", timeout=30) as answer:
-            result, = json.load(answer)["results"]
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/query?{words}", timeout=30) as response:
+            result, = json.load(response)["results"]
         return result.get("series", [])
 
 

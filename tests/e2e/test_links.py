@@ -35,7 +35,7 @@ while True:
 """
 
 
-class Place:
+class Workspace:
     """A directory in which everybody may write, as /tmp, and one of root's with a file that is to stay."""
 
     def __init__(self, check, name, mode=0o1777):
@@ -71,8 +71,8 @@ def run(*command, **environment):
                           cwd="/", env=os.environ | environment)
 
 
-def draw(place, *arguments):
-    return run(GRAPH, "--rrd", os.path.join(place.check.dir, "rrd"), "--output", place.output, "--start", f"-{SPAN}s",
+def draw(workspace, *arguments):
+    return run(GRAPH, "--rrd", os.path.join(workspace.check.dir, "rrd"), "--output", workspace.output, "--start", f"-{SPAN}s",
                *arguments)
 
 
@@ -91,101 +91,101 @@ def has_pages(check, what, directory):
 
 def test_graph_links(check):
     """The directory is another user's, as a web server's is: pages come, and take the place of links."""
-    place = Place(check, "links")
-    place.mkdir()
-    place.mkdir("services")
-    place.mkdir("services", HOST)
+    workspace = Workspace(check, "links")
+    workspace.mkdir()
+    workspace.mkdir("services")
+    workspace.mkdir("services", HOST)
     for name in "index.html", "index.html.new", f"services/{HOST}/web.html", f"services/{HOST}/web.html.new":
-        place.link(place.precious, name)
+        workspace.link(workspace.precious, name)
     for name in "old.html", "old":
-        os.mkfifo(os.path.join(place.output, "services", HOST, name))
-    place.link(place.victim, "services", "other")
-    done = draw(place)
+        os.mkfifo(os.path.join(workspace.output, "services", HOST, name))
+    workspace.link(workspace.victim, "services", "other")
+    done = draw(workspace)
     check.equal("links to a file: exit status and complaints", (done.returncode, done.stderr), (0, ""))
-    has_pages(check, "links to a file", place.output)
-    place.untouched("links to a file")
+    has_pages(check, "links to a file", workspace.output)
+    workspace.untouched("links to a file")
 
 
 def test_graph_directories(check):
-    place = Place(check, "directory")
-    place.mkdir()
-    place.link(place.victim, "services")
-    refused(check, "a link below the directory", draw(place), os.path.join(place.output, "services"))
-    place.untouched("a link below the directory")
-    place = Place(check, "way")
-    place.link(place.victim)
-    refused(check, "a link to the directory", draw(place), place.output, "another user's")
-    place.output += "/further"
-    refused(check, "a link on the way", draw(place), place.output, "another user's")
-    place.untouched("a link on the way")
+    workspace = Workspace(check, "directory")
+    workspace.mkdir()
+    workspace.link(workspace.victim, "services")
+    refused(check, "a link below the directory", draw(workspace), os.path.join(workspace.output, "services"))
+    workspace.untouched("a link below the directory")
+    workspace = Workspace(check, "way")
+    workspace.link(workspace.victim)
+    refused(check, "a link to the directory", draw(workspace), workspace.output, "another user's")
+    workspace.output += "/further"
+    refused(check, "a link on the way", draw(workspace), workspace.output, "another user's")
+    workspace.untouched("a link on the way")
 
 
 def test_graph_own_link(check):
-    place = Place(check, "own")
+    workspace = Workspace(check, "own")
     target = os.path.join(check.dir, "own", "target")
-    place.link("../target", user="root")
+    workspace.link("../target", user="root")
     os.mkdir(target)
-    check.equal("root's link: exit status", draw(place).returncode, 0)
+    check.equal("root's link: exit status", draw(workspace).returncode, 0)
     has_pages(check, "root's link", target)
 
 
 def test_graph_race(check):
     """A link for an instant, again and again."""
-    place = Place(check, "race")
-    place.mkdir()
-    place.mkdir("services")
-    path = place.mkdir("services", HOST)
-    swapping = subprocess.Popen(["/usr/bin/python3", "-c", SWAP, path, place.victim], user="nobody", group="nogroup",
+    workspace = Workspace(check, "race")
+    workspace.mkdir()
+    workspace.mkdir("services")
+    path = workspace.mkdir("services", HOST)
+    swapping = subprocess.Popen(["/usr/bin/python3", "-c", SWAP, path, workspace.victim], user="nobody", group="nogroup",
                                 extra_groups=[], cwd="/",
                                 preexec_fn=lambda: ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, SIGKILL))
-    outcomes = {draw(place).returncode for _ in range(RACES)}
+    outcomes = {draw(workspace).returncode for _ in range(RACES)}
     swapping.kill()
     swapping.wait()
     check.true("race: exit statuses", outcomes <= {0, 1}, outcomes)
-    place.untouched("race")
+    workspace.untouched("race")
 
 
-def start(place, *arguments):
+def start(workspace, *arguments):
     """As far as it would come: to the first command of the build."""
-    tools = os.path.join(place.check.dir, "bin")
+    tools = os.path.join(workspace.check.dir, "bin")
     if not os.path.exists(tools):
         os.mkdir(tools)
         os.symlink("/bin/false", os.path.join(tools, "autoreconf"))
-    return run(QUICKSTART, "--no-install", "--output", place.output, *arguments, PATH=tools + ":" + os.environ["PATH"])
+    return run(QUICKSTART, "--no-install", "--output", workspace.output, *arguments, PATH=tools + ":" + os.environ["PATH"])
 
 
 def test_quickstart(check):
-    place = Place(check, "quickstart")
-    refused(check, "a new directory in a sticky one", start(place), "autoreconf failed")
-    check.equal("its owner and mode", (os.stat(place.output).st_uid, os.stat(place.output).st_mode & 0o777), (0, 0o755))
-    refused(check, "again", start(place), "autoreconf failed")
+    workspace = Workspace(check, "quickstart")
+    refused(check, "a new directory in a sticky one", start(workspace), "autoreconf failed")
+    check.equal("its owner and mode", (os.stat(workspace.output).st_uid, os.stat(workspace.output).st_mode & 0o777), (0, 0o755))
+    refused(check, "again", start(workspace), "autoreconf failed")
 
-    place = Place(check, "foreign")
-    place.mkdir()
-    place.link(place.precious, "collectd.conf")
-    place.link(place.victim, "log")
-    refused(check, "another user's directory", start(place), place.output, "belongs to somebody else", "--output")
-    place.untouched("another user's directory")
-    check.equal("it is as it was", sorted(os.listdir(place.output)), ["collectd.conf", "log"])
+    workspace = Workspace(check, "foreign")
+    workspace.mkdir()
+    workspace.link(workspace.precious, "collectd.conf")
+    workspace.link(workspace.victim, "log")
+    refused(check, "another user's directory", start(workspace), workspace.output, "belongs to somebody else", "--output")
+    workspace.untouched("another user's directory")
+    check.equal("it is as it was", sorted(os.listdir(workspace.output)), ["collectd.conf", "log"])
 
-    place = Place(check, "foreign_link")
-    place.link(place.victim)
-    refused(check, "another user's link", start(place), place.output, "belongs to somebody else", "--output")
-    place.untouched("another user's link")
+    workspace = Workspace(check, "foreign_link")
+    workspace.link(workspace.victim)
+    refused(check, "another user's link", start(workspace), workspace.output, "belongs to somebody else", "--output")
+    workspace.untouched("another user's link")
 
     for name, mode, user in ("open", 0o777, "root"), ("group", 0o775, "root"), ("parent", 0o755, "nobody"):
-        place = Place(check, name, mode)
-        shutil.chown(place.shared, user, "nogroup")
-        done = start(place)
-        refused(check, f"below a directory of {user}'s with mode {mode:o}", done, place.shared, "--output")
-        check.equal("nothing is made there", os.listdir(place.shared), [])
+        workspace = Workspace(check, name, mode)
+        shutil.chown(workspace.shared, user, "nogroup")
+        done = start(workspace)
+        refused(check, f"below a directory of {user}'s with mode {mode:o}", done, workspace.shared, "--output")
+        check.equal("nothing is made there", os.listdir(workspace.shared), [])
 
-    place = Place(check, "own_link")
-    place.link("../new/one", user="root")
-    refused(check, "root's own link", start(place), "autoreconf failed")
+    workspace = Workspace(check, "own_link")
+    workspace.link("../new/one", user="root")
+    refused(check, "root's own link", start(workspace), "autoreconf failed")
     check.true("it is followed", os.path.exists(os.path.join(check.dir, "own_link", "new", "one", "collectd.conf")))
     os.chmod(os.path.join(check.dir, "own_link", "new", "one"), 0o777)
-    refused(check, "a directory to which others can write", start(place), "others can write", "--output")
+    refused(check, "a directory to which others can write", start(workspace), "others can write", "--output")
 
 
 with Check() as checks:

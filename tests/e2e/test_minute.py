@@ -54,7 +54,7 @@ def check_queue(test, daemon, absence):
 
 def check_archive(test, daemon, tree, socket, absence):
     span, flushed = (absence.begin, absence.end), {"RRDCACHED_ADDRESS": f"unix:{socket}"}
-    archive.compare(test, "rrdcached", daemon, tree, archive.FINE, span, absence.gone, flushed)
+    archive.compare(test, "rrdcached", daemon, tree, archive.FINE, span, absence.unheard, flushed)
     archive.check_growth(test, "rrdcached", daemon, tree, archive.FINE, span, flushed)
 
 

@@ -133,7 +133,7 @@ def main():
         collector.kill()
         span = absence.begin, absence.end
         for host, daemon in daemons.items():
-            archive.compare(test, host, daemon, collector.tree, archive.WHOLE, span, absence.gone)
+            archive.compare(test, host, daemon, collector.tree, archive.WHOLE, span, absence.unheard)
             archive.check_growth(test, host, daemon, collector.tree, archive.WHOLE, span)
         test.equal("hosts that have files", sorted(os.listdir(collector.tree)), sorted(HOSTS))
 

@@ -15,7 +15,7 @@ from tree import Tree
 SPAN = 600
 HOST = "a.host.with.a.name.that.is.long.example.com"
 WIDTHS = (360, 1280)
-LOOK = r"""
+SCRIPT = r"""
 // What is pointed at, dragged over and pressed in the charts of the last hour.
 function chart(all, view) {
   const figures = all(".hour figure"), plots = figures.map(figure => figure.querySelector(".plot")), one = {};
@@ -68,7 +68,7 @@ function look(page) {
   return one;
 }
 """
-LONG_LOOK = r"""function look(page) {
+LONG_SCRIPT = r"""function look(page) {
   const rows = () => [...page.querySelectorAll("table.services tbody tr")].filter(row => row.getClientRects().length).length;
   const before = rows(), button = page.querySelector("button.all"), text = button.textContent;
   button.click();
@@ -76,7 +76,7 @@ LONG_LOOK = r"""function look(page) {
 }
 """
 # Both sides of a comparison.
-BESIDE_LOOK = r"""function look(page) {
+BESIDE_SCRIPT = r"""function look(page) {
   const plots = [...page.querySelectorAll(".pair .plot")], one = {};
   const point = (plot, kind, place) => {
     const box = plot.getBoundingClientRect();
@@ -136,7 +136,7 @@ def long_table(check):
         shutil.copytree(first, first[:-1] + str(number))
     subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree.directory, "--span", "hour",
                     "--output", os.path.join(check.dir, "many")], check=True, stdout=subprocess.DEVNULL)
-    (one,) = browse(check.dir, LONG_LOOK, ["many/index.html"], WIDTHS[:1])
+    (one,) = browse(check.dir, LONG_SCRIPT, ["many/index.html"], WIDTHS[:1])
     check.equal("rows at first, the button, and then", one, [20, "Show all 40", 40])
 
 
@@ -145,7 +145,7 @@ with Check() as check:
         raise Skip("rrdtool or chromium is not installed")
     make_pages(check.dir)
     several = ("pages/index.html", f"pages/services/{HOST}/web.html", f"pages/hosts/{HOST}.html")
-    seen = browse(check.dir, LOOK, several, WIDTHS)
+    seen = browse(check.dir, SCRIPT, several, WIDTHS)
     check.equal("pages looked at", len(seen), len(several) * len(WIDTHS))
     for what, one in zip([f"{address}, {width} wide" for address in several for width in WIDTHS], seen):
         check.within(f"{what}: charts", len(one["widths"]), 3, 20)
@@ -153,7 +153,7 @@ with Check() as check:
         check.equal(f"{what}: pixels that stick out", one["hidden"], 0)
         check.equal(f"{what}: spans shown after a press on week", one["shown"], ["week"])
     charts(check, seen[len(WIDTHS):2 * len(WIDTHS)])
-    beside = browse(check.dir, BESIDE_LOOK, ["pages/compare.html"], WIDTHS[-1:])[0]
+    beside = browse(check.dir, BESIDE_SCRIPT, ["pages/compare.html"], WIDTHS[-1:])[0]
     check.true("both sides are there", beside["lines"][0] >= 12, beside["lines"])
     check.equal("both sides show the same time", beside["lines"][1:], [90])
     long_table(check)

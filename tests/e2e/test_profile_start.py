@@ -86,8 +86,8 @@ def main():
         receiver.wait_until("the probe is off again", lambda: has_ended(daemon))
         test.equal("profiles started", started(daemon), [f"slow, {SECONDS} s"])
         test.stop(daemon)
-        told = [line for line in daemon.log() if "plugin_instance = forged" in line]
-        test.true("the socket's notification was dispatched", told)
+        logged = [line for line in daemon.log() if "plugin_instance = forged" in line]
+        test.true("the socket's notification was dispatched", logged)
         lines = daemon.folded("slow", "cpu")
         samples = sum(lines.values())
         test.true("samples of the service", samples > 0, samples)

@@ -31,9 +31,9 @@ class Prometheus(receiver.Receiver):
             {'"127.0.0.1:9103"': ", ".join(f'"127.0.0.1:{target}"' for target in targets), "10s": "250ms"}))
         super().__init__(directory, [
             "prometheus", f"--config.file={configuration}", f"--storage.tsdb.path={directory}/data",
-            f"--web.listen-address=127.0.0.1:{self.port}"], self.answers)
+            f"--web.listen-address=127.0.0.1:{self.port}"], self.responses)
 
-    def answers(self):
+    def responses(self):
         """Some seconds after its start it knows whom to ask."""
         try:
             return json.loads(self.get("/api/v1/targets"))["data"]["activeTargets"]
@@ -41,8 +41,8 @@ class Prometheus(receiver.Receiver):
             return False
 
     def get(self, path):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as answer:
-            return answer.read()
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as response:
+            return response.read()
 
     def query(self, text):
         return json.loads(self.get("/api/v1/query?" + urllib.parse.urlencode({"query": text})))["data"]["result"]

@@ -91,7 +91,7 @@ def watch_cpu(pid, seconds):
     return samples
 
 
-def hold(run, signum):
+def send_all(run, signum):
     """Stop who would end the load, or let them go on."""
     names = ("demo-load", "demo-client")
     for pid in (*(pid for pid in lib.descendants() if command(pid) in names), run.process.pid):
@@ -250,7 +250,7 @@ def test_run(check, ledger):
     daemon = wait_for("collectd", "quickstart")
     samples = watch_cpu(wait_for("stress", "stress"), SECONDS * 4 // 6 - 3)
     ledger.note(daemon)
-    check.true("collectd holds BPF objects", ledger.held, len(ledger.held))
+    check.true("collectd holds BPF objects", ledger.owned, len(ledger.owned))
     check.equal("exit status", run.read_all(), 0)
     end = time.time()
     check.contains("last words", run.said, f"file://{output}/index.html")
@@ -266,28 +266,28 @@ def keep_build(directory):
     write_program(directory, "make", ":")
 
 
-def look_on(check, output):
+def watch(check, output):
     receiver.wait_until("slack of demo-server", lambda: path_of(output, "demo-server", "percent-slack"))
-    look = [os.path.join(TOP, "contrib", "ebpf-top"), "--socket", os.path.join(output, "socket"), "--once"]
-    seen = subprocess.run(look, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    top_command = [os.path.join(TOP, "contrib", "ebpf-top"), "--socket", os.path.join(output, "socket"), "--once"]
+    seen = subprocess.run(top_command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           check=False)
     check.contains("ebpf-top, meanwhile", seen.stdout, "\ndemo-server ")
 
 
 def test_interrupt(check, ledger):
     """Somebody follows the tutorial, and presses Ctrl-C then."""
-    kept, output = (os.path.join(check.dir, name) for name in ("kept", "out"))
-    keep_build(kept)
-    run = Quickstart(output, "--seconds", "30", path=kept + ":")
+    build, output = (os.path.join(check.dir, name) for name in ("kept", "out"))
+    keep_build(build)
+    run = Quickstart(output, "--seconds", "30", path=build + ":")
     run.read_until("4/6")
     ledger.note(wait_for("collectd", "quickstart"))
-    look_on(check, output)
+    watch(check, output)
     # It takes as long as it takes.
-    hold(run, signal.SIGSTOP)
+    send_all(run, signal.SIGSTOP)
     follow_tutorial(check, output)
     stopped = time.monotonic()
     run.process.send_signal(signal.SIGINT)
-    hold(run, signal.SIGCONT)
+    send_all(run, signal.SIGCONT)
     check.equal("exit status after SIGINT", run.read_all(), 130)
     check.figures.within("seconds until it ended", time.monotonic() - stopped, 0, SECONDS / 2)
     check.contains("says so", run.said, "interrupted")

@@ -13,7 +13,7 @@ import re
 
 from e2e import TOP
 
-from configured import NOWHERE, Place, Reader
+from configured import NOWHERE, Workspace, Parser
 import collectd
 import lib
 
@@ -30,7 +30,7 @@ class Sample:
         self.is_ours = "ebpf" in self.plugins
         self.probes = sorted(set(re.findall(r'<Probe "(\w+)">', lines))) or ["request"]
         self.files = re.findall(r'Attach "\w+:(/[^:"]+):', lines)
-        self.takes_away = re.findall(r"^ *(?:Enable false|ServicesFrom .*)$", lines, re.M)
+        self.removals = re.findall(r"^ *(?:Enable false|ServicesFrom .*)$", lines, re.M)
 
     def lacks(self):
         """The plugins that are not installed."""
@@ -43,55 +43,55 @@ def of_collectd():
     return [sample for sample in found if sample.plugins]
 
 
-def place_of(test, name, samples):
-    place = Place(test, name.replace(" ", "_"))
+def workspace_of(test, name, samples):
+    workspace = Workspace(test, name.replace(" ", "_"))
     for sample in samples:
-        place.include(sample.name, sample.content)
-    return place
+        workspace.include(sample.name, sample.content)
+    return workspace
 
 
-def check_read(test, reader, name, samples):
-    place = place_of(test, name, samples)
+def check_read(test, parser, name, samples):
+    workspace = workspace_of(test, name, samples)
     # As its sample says.
-    place.include("passwords", b"web1: secret\n")
-    test.true(f"{name}: collectd takes it", reader.read(place))
-    test.equal(f"{name}: what is said", [line for line in place.log_lines() if NOWHERE not in line[1]], [])
+    workspace.include("passwords", b"web1: secret\n")
+    test.true(f"{name}: collectd takes it", parser.read(workspace))
+    test.equal(f"{name}: what is said", [line for line in workspace.log_lines() if NOWHERE not in line[1]], [])
 
 
 def check_run(test, name, samples, probes):
     """Of files that are not there it is told, and of nothing else. What a function costs is no complaint."""
-    place = place_of(test, name, samples)
-    place.link_objects(probes)
+    workspace = workspace_of(test, name, samples)
+    workspace.link_objects(probes)
     # Not the neighbours' doing.
-    place.include("zz.conf", ROOM)
-    test.equal(f"{name}: exit status", place.run(["-f", "-T"]).returncode, 0)
+    workspace.include("zz.conf", ROOM)
+    test.equal(f"{name}: exit status", workspace.run(["-f", "-T"]).returncode, 0)
     files = {file for sample in samples for file in sample.files}
     missing = {file for file in files if not os.path.exists(file)}
-    said = [line for line in place.said() if re.match("warning|error|notice: (using|ignoring)", line)]
-    told = set()
+    said = [line for line in workspace.said() if re.match("warning|error|notice: (using|ignoring)", line)]
+    expected_lines = set()
     for file in missing:
-        told |= {line for line in said if file in line}
+        expected_lines |= {line for line in said if file in line}
         test.true(f"{name}: it is told that there is no {file}", any(file in line for line in said))
     if files and missing == files:
-        told |= {line for line in said if "probe functions is off" in line}
-    test.equal(f"{name}: what else is said", [line for line in said if line not in told], [])
+        expected_lines |= {line for line in said if "probe functions is off" in line}
+    test.equal(f"{name}: what else is said", [line for line in said if line not in expected_lines], [])
 
 
 def main():
     with lib.Test(limit=180) as test:
-        reader, samples = Reader(test), []
+        parser, samples = Parser(test), []
         for sample in of_collectd():
             if sample.lacks():
                 test.left_out(sample.name, "not installed: the plugin " + ", ".join(sample.lacks()))
             else:
                 samples.append(sample)
-        test.equal("what samples take away", [(sample.name, sample.takes_away) for sample in samples if sample.takes_away], [])
+        test.equal("what samples take away", [(sample.name, sample.removals) for sample in samples if sample.removals], [])
         for sample in samples:
             if sample.is_ours:
                 check_run(test, sample.name, [sample], sample.probes)
             else:
-                check_read(test, reader, sample.name, [sample])
-        check_read(test, reader, "all", samples)
+                check_read(test, parser, sample.name, [sample])
+        check_read(test, parser, "all", samples)
         probes = [os.path.basename(path).removesuffix(".bpf.o") for path in glob.glob(f"{lib.BUILD}/bpf/*.bpf.o")]
         check_run(test, "all of the plugin", [sample for sample in samples if sample.is_ours], probes)
 

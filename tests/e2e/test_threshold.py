@@ -59,7 +59,7 @@ def judge(value, limits):
 
 def expected(values, limits):
     """What is to be told of these values, one after the other."""
-    told, state, hits = [], None, 0
+    notified, state, hits = [], None, 0
     for value in values:
         new = judge(value, limits)
         if new != "OKAY" and hits <= HITS:
@@ -67,18 +67,18 @@ def expected(values, limits):
             continue
         hits = 0
         if new != state:
-            told.append((new, f"{value:f}"))
+            notified.append((new, f"{value:f}"))
         state = new
-    return told
+    return notified
 
 
-def check_gone(test, daemon):
+def check_removed(test, daemon):
     """Two notifications of the probe that is off: the plugin's own, with the reason, and threshold's."""
-    def told():
+    def notified():
         return [line for line in daemon.log() if "plugin_instance = self, type = count, type_instance = tier_" in line]
     for text in ("message = probe gone is off: cannot read /none/gone.bpf.o", "is currently 0"):
-        receiver.wait_until(f"gone: {text!r}", lambda text=text: any(text in line for line in told()))
-    for line in told():
+        receiver.wait_until(f"gone: {text!r}", lambda text=text: any(text in line for line in notified()))
+    for line in notified():
         test.true(f"severity: {line}", ("severity = FAILURE" in line) == ("tier_gone" in line))
 
 
@@ -101,7 +101,7 @@ def main():
         limits_of = LIMITS | {"percent-slack": ((slack, math.inf), (5, math.inf))}
         sample = receiver.sample("threshold.conf", {f"WarningMin {SLACK}": f"WarningMin {slack}"})
         daemon = test.collectd(SERVICE, sample, interval=INTERVAL)
-        check_gone(test, daemon)
+        check_removed(test, daemon)
         light = start(test, "kt_light", "client", port, *LIGHT)
         if test.figures.decide:
             check_light(test, daemon)

@@ -80,8 +80,8 @@ class Case:
                          [path for path in before if path in after and before[path] != after[path]], [])
         return set(before) - set(after), set(after) - set(before)
 
-    def expect(self, changes, gone=(), come=()):
-        for word, got, want in (("gone", changes[0], gone), ("come", changes[1], come)):
+    def expect(self, changes, removed=(), come=()):
+        for word, got, want in (("gone", changes[0], removed), ("come", changes[1], come)):
             self.check.equal(f"{self.what}: {word}", sorted(got), sorted("rrd/" + path for path in want))
 
 
@@ -92,8 +92,8 @@ def listing(check):
     case.make("h", "cpu-0", "cpu-idle")
     size = os.path.getsize(os.path.join(case.tree, "h/ebpf-web/swap.rrd"))
     case.expect(case.run("--files", says=("2 files", "2 d ago", f"{size} ", "ps_rss.rrd", "1 services", "h/ebpf-web")))
-    told = tidy(case.tree).stdout
-    check.equal("listing: of another plugin", "cpu-0" in told, False)
+    printed = tidy(case.tree).stdout
+    check.equal("listing: of another plugin", "cpu-0" in printed, False)
 
 
 def older(check):
@@ -117,9 +117,9 @@ def hostile_names(check):
     strange = ["ebpf-a\nb", "ebpf-\x1b[2J", "ebpf-..", "ebpf-$(id)", "ebpf- ", "ebpf--x", "ebpf-\udcff"]
     for name in strange:
         case.make("h", name, "ps_rss", 20)
-    kept = "ebpf-kept"
-    case.make("h", kept, "ps_rss", 20)
-    directory = os.path.join(case.tree, "h", kept)
+    current = "ebpf-kept"
+    case.make("h", current, "ps_rss", 20)
+    directory = os.path.join(case.tree, "h", current)
     os.mkdir(os.path.join(directory, "directory.rrd"))
     os.mkfifo(os.path.join(directory, "fifo.rrd"))
     for name, content in (("notes.txt", b"x"), ("no.rrd", b"hello"), ("empty.rrd", b""), ("cut.rrd", b"RRD\0" + b"0003")):
@@ -134,7 +134,7 @@ def hostile_names(check):
                                              "no.rrd is no RRD file", "head.rrd is a damaged RRD file",
                                              "huge.rrd is a damaged RRD file"))
     case.expect(changes, [f"h/{name}" for name in strange] + [f"h/{name}/ps_rss.rrd" for name in strange]
-                + [f"h/{kept}/ps_rss.rrd"])
+                + [f"h/{current}/ps_rss.rrd"])
 
 
 def links(check):
@@ -156,8 +156,8 @@ def links(check):
     check.equal("links: nothing has changed", state(case.top) == before, True)
     # The operator's own word may be one.
     os.symlink(case.tree, os.path.join(case.top, "way"))
-    told = tidy(os.path.join(case.top, "way"), "--older", "0.000001", "--dry-run").stdout
-    check.contains("links: the tree itself may be one", told, "ebpf-web")
+    printed = tidy(os.path.join(case.top, "way"), "--older", "0.000001", "--dry-run").stdout
+    check.contains("links: the tree itself may be one", printed, "ebpf-web")
 
 
 def bad_names(check):

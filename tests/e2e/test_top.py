@@ -132,8 +132,8 @@ def test_triage(test, path):
 
 def test_sorting(test, path):
     """By each column, in one direction after the other; what is unknown comes last in both."""
-    for place, column in enumerate(columns_of(run("--socket", path, "--json"))):
-        direction, factor = (((), -1), (("--reverse",), 1))[place % 2]
+    for position, column in enumerate(columns_of(run("--socket", path, "--json"))):
+        direction, factor = (((), -1), (("--reverse",), 1))[position % 2]
         done = json.loads(run("--socket", path, "--json", "--sort", column, *direction).stdout)
         figures = [one["why_percent" if column == "why" else column] for one in done["services"]]
         known = [figure for figure in figures if figure is not None]
@@ -186,13 +186,13 @@ def test_terminal(test, path):
     test.true("terminal: the service and the column that it is sorted by", screen.read_until(name, "▾CPU"))
     # As a terminal says in the mode that is set for the keys: right, right, left.
     for keys in (b"\x1bOC", b"\x1bOC", b"\x1bOD"):
-        place = screen.press(keys)
-        test.true("terminal: another column", screen.read_until("▾", after=place))
-    place = screen.press(b"r")
-    test.true("terminal: the other way round", screen.read_until("▴", after=place))
+        position = screen.press(keys)
+        test.true("terminal: another column", screen.read_until("▾", after=position))
+    position = screen.press(b"r")
+    test.true("terminal: the other way round", screen.read_until("▴", after=position))
     for key, shown in ((b"t", ("Run queue: ", "runnable", '<Probe "sched">')), (b"u", ("no upstreams",)), (b"s", (name, "CPU"))):
-        place = screen.press(key)
-        test.true(f"terminal: after the key {key.decode()}", screen.read_until(*shown, after=place))
+        position = screen.press(key)
+        test.true(f"terminal: after the key {key.decode()}", screen.read_until(*shown, after=position))
     test_keys(test, screen, path, name)
     screen.press(b"q")
     test.equal("terminal: exit status", screen.end(), 0)
@@ -207,11 +207,11 @@ def test_keys(test, screen, path, name):
     """Help, a filter, one service, a pause, and a narrow terminal."""
     def shows(what, keys, *texts):
         # Ctrl-L: all of the screen is written, not what is new.
-        place = screen.press(keys)
+        position = screen.press(keys)
         time.sleep(0.2)
         screen.press(b"\x0c")
-        test.true(f"terminal: {what}", screen.read_until(*texts, after=place))
-        return place
+        test.true(f"terminal: {what}", screen.read_until(*texts, after=position))
+        return position
 
     shows("the line about the machine", b"", "testhost", "CPU ", "\xa0processes", "? help")
     shows("help says keys and columns", b"?", "Keys", "filter: type", "Columns")
@@ -234,12 +234,12 @@ def test_restart(test, daemon, path):
     """collectd ends while somebody looks on, and comes back."""
     screen = Terminal("--socket", path, "--interval", "0.5")
     test.true("restart: a table before", screen.read_until("▾CPU"))
-    place = len(screen.said)
+    position = len(screen.said)
     test.stop(daemon)
-    test.true("restart: collectd is away", screen.read_until("no such socket", after=place))
-    place = len(screen.said)
+    test.true("restart: collectd is away", screen.read_until("no such socket", after=position))
+    position = len(screen.said)
     daemon.start()
-    test.true("restart: a table after", screen.read_until("▾CPU", after=place, seconds=60 * lib.SLOWNESS))
+    test.true("restart: a table after", screen.read_until("▾CPU", after=position, seconds=60 * lib.SLOWNESS))
     screen.press(b"q")
     test.equal("restart: exit status", screen.end(), 0)
 

@@ -36,9 +36,9 @@ HOSTILE = (LONG, MARKUP, "a\x1b[2Jb", os.fsdecode(b"caf\xe9"), "[{share}]", "{")
 UPSTREAM = "<i>10.0.0.1:80"
 
 
-def values(**told):
+def values(**listing):
     """Of a service; a word has _ for - and two for the type's end."""
-    return {key if isinstance(key, tuple) else (key, "value"): value for key, value in told.items()}
+    return {key if isinstance(key, tuple) else (key, "value"): value for key, value in listing.items()}
 
 
 def service(more, cpu=0.0, wait=0.0):
@@ -69,8 +69,8 @@ def machine():
             "tcp": plain({"protocol_counter-RetransSegs": 12.0}), "self": plain({"fork_rate": 999.0})}
 
 
-def look(services):
-    rows = live.rows({("h", name): told for name, told in services.items()})
+def inspect(services):
+    rows = live.rows({("h", name): listing for name, listing in services.items()})
     return {finding.layer.name: finding for finding in live.findings(rows).get("h", ())}
 
 
@@ -79,7 +79,7 @@ def said(found):
 
 
 def test_blame(check):
-    found = look(machine())
+    found = inspect(machine())
     check.equal("layers in order", list(found), ["processes", "run_queue", "disk", "network", "system_calls"])
     check.equal("who is to blame", said(found), {
         "processes": "cron starts 340 processes a second, 92 % of all; cron has most failures, 2 a second",
@@ -94,20 +94,20 @@ def test_blame(check):
                 [("backup", 75), ("writeback", 25)])
     check.equal("devices", [(subject.name, figures[0]) for subject, figures in disk[1].rows], [("vda", 97), ("vdb", 0.1)])
     check.equal("the machine", found["run_queue"].json()["machines"][0]["machine"], "h")
-    alone = look({"web": {("ps_rss", "value"): 1.0}, "tcp": machine()["tcp"]})["network"].json()
+    alone = inspect({"web": {("ps_rss", "value"): 1.0}, "tcp": machine()["tcp"]})["network"].json()
     check.equal("of the machine alone", (alone["sentence"], alone["blame"]), ("the machine retransmits 12 segments a second", None))
-    alone = look({"tcp": plain({"protocol_counter-RetransSegs": 0.0})})["network"].json()
+    alone = inspect({"tcp": plain({"protocol_counter-RetransSegs": 0.0})})["network"].json()
     check.equal("which has none", (alone["sentence"], alone["blame"]), ("no segment is retransmitted", None))
     check.equal("what is on", {probe.name for finding in found.values() for probe in finding.off}, {"request"})
 
 
 def test_by_default(check):
     """With the probes alone that are on by default there is something of each layer, and it says what is missing."""
-    told = {("io_octets", "rx"): 1.0, ("if_octets", "rx"): 3.0 * 2 ** 20, ("if_octets", "tx"): 2.0 ** 20,
+    listing = {("io_octets", "rx"): 1.0, ("if_octets", "rx"): 3.0 * 2 ** 20, ("if_octets", "tx"): 2.0 ** 20,
             ("disk_octets", "read"): 2.0 ** 20, ("disk_octets", "write"): 0.0,
             **plain({"total_events-processes_started": 3.0, "total_requests": 100, "gauge-requests_in_progress": 4.0,
                      "latency-in_disk": 0.03, "latency-in_cpu": 0.01})}
-    found = look({"web": service(told, 0.1, 0.1), "rest": service(plain({"total_events-processes_started": 1.0}))})
+    found = inspect({"web": service(listing, 0.1, 0.1), "rest": service(plain({"total_events-processes_started": 1.0}))})
     check.equal("what it says", said(found), {
         "processes": "web starts 3 processes a second, 75 % of all",
         "run_queue": "web has 0.20 runnable threads, 100 % of all; 0.10 of all wait for a CPU",
@@ -118,23 +118,23 @@ def test_by_default(check):
         "processes": ["lifecycle"], "run_queue": ["sched"], "disk": ["disk", "disk"], "network": ["tcp"],
         "system_calls": ["delay"]})
     hint = found["run_queue"].off[0].hint()
-    told = plain({"count-tier_sched": 2.0, "count-tier_tcp": 0.0, "count-tier_disk": 1.0})
-    found = look({"web": service({}), "self": told})
+    listing = plain({"count-tier_sched": 2.0, "count-tier_tcp": 0.0, "count-tier_disk": 1.0})
+    found = inspect({"web": service({}), "self": listing})
     check.equal("by what the plugin says of itself", [probe.option or probe.name for name in ("run_queue", "network", "disk")
                                                       for probe in found[name].off], ["tcp", "services"])
     check.contains("how to switch it on", hint, '<Probe "sched"> with Enable true adds ')
 
 
 def test_nothing(check):
-    check.equal("no service", look({}), {})
-    check.equal("one of which nothing is known", set(said(look({"x": {("ps_rss", "value"): math.nan}})).values()), {"unknown"})
-    idle = look({"x": service(plain({"fork_rate": 0.0, "total_events-retransmits": 0.0, "delay_rate-syscall-futex": 3.0}))})
+    check.equal("no service", inspect({}), {})
+    check.equal("one of which nothing is known", set(said(inspect({"x": {("ps_rss", "value"): math.nan}})).values()), {"unknown"})
+    idle = inspect({"x": service(plain({"fork_rate": 0.0, "total_events-retransmits": 0.0, "delay_rate-syscall-futex": 3.0}))})
     check.equal("one that does nothing", [said(idle)[name] for name in ("processes", "run_queue", "network")],
                 ["no process is started", "no thread is runnable", "no segment is retransmitted"])
     check.equal("nobody is to blame", idle["processes"].json()["blame"], None)
     check.equal("and no table", [line for kind, line in idle["processes"].lines(5, 80) if kind == "row"], [])
     for odd in (math.inf, -1.0, math.nan, 1e308):
-        strange = look({"x": service(plain({"fork_rate": odd})), "y": service(plain({"fork_rate": 1e308}))})
+        strange = inspect({"x": service(plain({"fork_rate": odd})), "y": service(plain({"fork_rate": 1e308}))})
         check.true(f"a value of {odd} is survived", said(strange)["processes"])
     text = json.dumps(live.triage_document(live.rows({("h", "x"): service(plain({"fork_rate": math.inf}))}), "s"))
     check.true("and is no JSON", "Infinity" not in text and "NaN" not in text)
@@ -142,20 +142,20 @@ def test_nothing(check):
 
 def test_many(check):
     """Hundreds of services, with names that somebody has chosen."""
-    many = {f"s{place}": service(plain({"fork_rate": float(place)})) for place in range(400)}
-    many |= {name: service(plain({"fork_rate": 1000.0 - place})) for place, name in enumerate(HOSTILE)}
+    many = {f"s{position}": service(plain({"fork_rate": float(position)})) for position in range(400)}
+    many |= {name: service(plain({"fork_rate": 1000.0 - position})) for position, name in enumerate(HOSTILE)}
     began = time.monotonic()
-    found = look(many)
+    found = inspect(many)
     lines = [line for finding in found.values() for _, line in finding.lines(5, 79)]
     check.figures.within("seconds for 400 services", time.monotonic() - began, 0, 2)
     check.true("no line is too long", max(map(len, lines)) <= 79, max(lines, key=len))
     check.true("nothing that a terminal obeys", all(line.isprintable() or NBSP in line for line in lines))
-    call = look({"x": service(plain({"delay_rate-syscall-a\x1b[2J": 1.0}))})["system_calls"]
+    call = inspect({"x": service(plain({"delay_rate-syscall-a\x1b[2J": 1.0}))})["system_calls"]
     check.true("nor in the name of a call", not any("\x1b" in line for _, line in call.lines(5, 79)))
     check.contains("a long name has its begin and its end", lines[0], "xxx…xxx")
     check.equal("all are in JSON", len(found["processes"].json()["services"]), len(many))
     for text in HOSTILE:
-        one = look({text: service(plain({"fork_rate": 5.0}))})["processes"]
+        one = inspect({text: service(plain({"fork_rate": 5.0}))})["processes"]
         check.true(f"{text[:20]!r} is named as it is", one.sentence().startswith(triage.plain(text, one) + " starts 5 "))
 
 
@@ -190,18 +190,18 @@ def test_described(check):
 
 # --- ebpf-top -----------------------------------------------------------------------------------
 
-def answer(connection, services):
+def respond(connection, services):
     """As collectd's unixsock plugin."""
-    listed = {f"h/ebpf-{owner}/{file}": {} for owner, told in services.items() for file, _ in told}
-    for owner, told in services.items():
-        for (file, source), value in told.items():
+    listed = {f"h/ebpf-{owner}/{file}": {} for owner, listing in services.items() for file, _ in listing}
+    for owner, listing in services.items():
+        for (file, source), value in listing.items():
             listed[f"h/ebpf-{owner}/{file}"][source] = value
     for line in connection.makefile("r", encoding="utf-8"):
         if line.startswith("LISTVAL"):
             lines = [f"1.0 {one}" for one in listed]
         else:
-            asked = line.partition('"')[2].rpartition('"')[0].replace('\\"', '"').replace("\\\\", "\\")
-            lines = [f"{source}={value}" for source, value in listed[asked].items()]
+            requested = line.partition('"')[2].rpartition('"')[0].replace('\\"', '"').replace("\\\\", "\\")
+            lines = [f"{source}={value}" for source, value in listed[requested].items()]
         connection.sendall((f"{len(lines)} Values found\n" + "".join(one + "\n" for one in lines)).encode())
 
 
@@ -213,7 +213,7 @@ def serve(path, services):
     def run():
         while True:
             connection, _ = server.accept()
-            threading.Thread(target=answer, args=(connection, services), daemon=True).start()
+            threading.Thread(target=respond, args=(connection, services), daemon=True).start()
 
     threading.Thread(target=run, daemon=True).start()
 
@@ -267,9 +267,9 @@ def draw(*arguments):
 
 
 def store(tree, host, services):
-    for owner, told in services.items():
+    for owner, listing in services.items():
         files = {}
-        for (file, source), value in told.items():
+        for (file, source), value in listing.items():
             files.setdefault(file, {})[source] = value
         for file, given in files.items():
             sources = [source for source, _ in tree.types[file.partition("-")[0]]]
@@ -306,7 +306,7 @@ def test_sheet(check):
     check.equal("no element by somebody's name", [tag for tag in ("<b>", "<i>") if tag in page.source], [])
     index = check_page(check, os.path.join(output, "index.html"))
     check.contains("on the page of all", index.text.replace(NBSP, " "), "cron starts 340 processes a second, 81 %")
-    check.true("with the way there", "hosts/db1.html#span-disk" in index.links and "#span-disk" in page.places)
+    check.true("with the way there", "hosts/db1.html#span-disk" in index.links and "#span-disk" in page.anchors)
     check.equal("devices are in no table of services", [name for name in ("vda", "sched", "disk") if name in index.tables["span"]],
                 [])
     empty = Page(os.path.join(output, "hosts", "db2.html"))

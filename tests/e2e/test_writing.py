@@ -25,7 +25,7 @@ sleep() {
     esac
 }
 """
-PLACES = {"Interval 2": "Interval 0.5"}
+SUBSTITUTIONS = {"Interval 2": "Interval 0.5"}
 OBJECTS = "/usr/lib/collectd/ebpf"
 BLOCK = re.compile(r"```(\w*)\n(.*?)```\n", re.DOTALL)
 FILE = re.compile(r"Write\s+`([a-z.]+)`:\s*$")
@@ -44,7 +44,7 @@ def read_page(directory):
         name = FILE.search(example[:found.start()])
         if name:
             path = os.path.join(directory, name.group(1))
-            for there, here in PLACES.items() if lib.SLOWNESS < 2 else ():
+            for there, here in SUBSTITUTIONS.items() if lib.SLOWNESS < 2 else ():
                 text = text.replace(there, here)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)

@@ -8,9 +8,9 @@
 
 #include "tests/unit/fake/maps.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 #include "plugin/config/config.h"
-#include "plugin/object/image.h"
+#include "plugin/object/engine_object.h"
 #include "plugin/service/rule.h"
 #include "plugin/util/message.h"
 
@@ -69,7 +69,7 @@ static void check_rules(const struct config *config)
 	struct error error = { "" };
 
 	if (!object.bpf)
-		FUZZ_WANT(image_open(&object, &error) == 0);
+		FUZZ_WANT(engine_object_open(&object, &error) == 0);
 	FUZZ_WANT(rules_prepare(config, &object, &error) == 0);
 	FUZZ_WANT(rules_fill(config, &object, &error) == 0);
 	for (size_t i = 0; i < config->service_count; i++) {

@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "plugin/service/resolve.h"
-#include "plugin/util/pattern.h"
+#include "plugin/util/regex.h"
 
 static const char *const expressions[] = {
 	"^/usr/bin/python3? .*-m (app|web)( |$)",
@@ -17,14 +17,14 @@ static const char *const expressions[] = {
 
 #define EXPRESSIONS (sizeof(expressions) / sizeof(*expressions))
 
-static struct pattern compiled[EXPRESSIONS];
+static struct regex compiled[EXPRESSIONS];
 
 static void compile(void)
 {
 	char why[256];
 
 	for (size_t i = 0; i < EXPRESSIONS; i++)
-		FUZZ_WANT(pattern_init(&compiled[i], expressions[i], why, sizeof(why)));
+		FUZZ_WANT(regex_init(&compiled[i], expressions[i], why, sizeof(why)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		words += data[i] != '\0';
 	FUZZ_WANT(strlen(line) <= size && strlen(line) >= words);
 	for (size_t i = 0; i < EXPRESSIONS; i++)
-		pattern_match(&compiled[i], line);
+		regex_match(&compiled[i], line);
 	free(line);
 	return 0;
 }

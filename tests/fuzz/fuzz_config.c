@@ -36,7 +36,7 @@ static void check_service(const struct service_config *s)
 	check_strings(&s->containers);
 	check_strings(&s->pid_files);
 	for (size_t i = 0; i < s->match_count; i++)
-		pattern_match(&s->matches[i], "/usr/bin/some command --line");
+		regex_match(&s->matches[i], "/usr/bin/some command --line");
 }
 
 static void check_responses(const struct config *config, const struct response_rules *rules)
@@ -47,10 +47,10 @@ static void check_responses(const struct config *config, const struct response_r
 		const struct response_rule *rule = &rules->rule[i];
 		bool known = false;
 
-		FUZZ_WANT(rule->length >= 1 && rule->length <= RESPONSE_OCTETS_MAX);
+		FUZZ_WANT(rule->length >= 1 && rule->length <= RESPONSE_BYTES_MAX);
 		FUZZ_WANT(memchr(rule->class_name, '\0', sizeof(rule->class_name)));
 		for (size_t j = 0; j < RESPONSE_WORDS; j++)
-			FUZZ_WANT(!(rule->octets[j] & ~rule->mask[j]));
+			FUZZ_WANT(!(rule->bytes[j] & ~rule->mask[j]));
 		for (size_t j = 0; j < config->classes.count; j++)
 			known |= !strcmp(config->classes.item[j], rule->class_name);
 		FUZZ_WANT(known);
@@ -59,13 +59,13 @@ static void check_responses(const struct config *config, const struct response_r
 
 static void check_attach(const struct attach_config *attach)
 {
-	const struct point *hook = &attach->point;
+	const struct hook *hook = &attach->hook;
 
 	FUZZ_WANT(attach->text[0] && (!attach->program || attach->program[0]));
-	FUZZ_WANT(hook->kind < POINT_KINDS);
+	FUZZ_WANT(hook->kind < HOOK_KINDS);
 	FUZZ_WANT(hook->name ? hook->name[0] != '\0' : hook->path || hook->service);
 	FUZZ_WANT(!hook->path || hook->path[0] == '/' || !strchr(hook->path, '/'));
-	FUZZ_WANT((hook->kind == POINT_PERF) == (hook->period || hook->frequency));
+	FUZZ_WANT((hook->kind == HOOK_PERF) == (hook->period || hook->frequency));
 }
 
 static void check(const struct config *config)
@@ -91,13 +91,13 @@ static void check(const struct config *config)
 		FUZZ_WANT(p->label_count <= CONFIG_LABELS_MAX);
 		for (size_t j = 0; j < p->label_count; j++) {
 			FUZZ_WANT(p->labels[j].word[0]);
-			FUZZ_WANT(p->labels[j].patterns.count <= CONFIG_LABEL_NAMES_MAX);
-			check_strings(&p->labels[j].patterns);
+			FUZZ_WANT(p->labels[j].globs.count <= CONFIG_LABEL_NAMES_MAX);
+			check_strings(&p->labels[j].globs);
 		}
 		check_strings(&p->collect);
 		check_strings(&p->ignore);
-		FUZZ_WANT(p->collect.count <= CONFIG_PATTERNS_MAX);
-		FUZZ_WANT(p->ignore.count <= CONFIG_PATTERNS_MAX);
+		FUZZ_WANT(p->collect.count <= CONFIG_GLOBS_MAX);
+		FUZZ_WANT(p->ignore.count <= CONFIG_GLOBS_MAX);
 		FUZZ_WANT(p->attach_count <= CONFIG_ATTACHES_MAX);
 		for (size_t j = 0; j < p->attach_count; j++)
 			check_attach(&p->attaches[j]);

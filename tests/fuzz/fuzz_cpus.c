@@ -5,11 +5,11 @@
  */
 #include "fuzz.h"
 
-#include "plugin/util/pseudo.h"
+#include "plugin/util/kernel_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint32_t end = pseudo_cpus_end((const char *)data, size);
+	uint32_t end = kernel_file_cpus_end((const char *)data, size);
 	uint64_t number = 0, highest = 0;
 
 	if (end == 0)

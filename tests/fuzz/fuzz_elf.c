@@ -5,21 +5,21 @@
  */
 #include "fuzz.h"
 
-#include "plugin/helper/symbols/find.h"
 #include "plugin/helper/symbols/found.h"
+#include "plugin/helper/symbols/search.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static void check(const struct symbol_found *found, size_t size)
 {
-	bool is_whole = found->count > 0 && !(found->places[0].flags & SYMBOL_NO_RETURNS);
+	bool is_whole = found->count > 0 && !(found->locations[0].flags & SYMBOL_NO_RETURNS);
 
 	FUZZ_WANT((found->status == 0) == (found->count > 0));
 	FUZZ_WANT(is_whole == (found->error.text[0] == '\0'));
 	for (size_t i = 0; i < found->count; i++) {
-		FUZZ_WANT(found->places[i].offset < size);
-		FUZZ_WANT(i == 0 || found->places[i].flags || found->places[0].arguments);
+		FUZZ_WANT(found->locations[i].offset < size);
+		FUZZ_WANT(i == 0 || found->locations[i].flags || found->locations[0].arguments);
 	}
 }
 

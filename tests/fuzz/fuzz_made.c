@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "plugin/helper/symbol_message.h"
-#include "plugin/helper/symbols/made.h"
+#include "plugin/helper/symbols/perf_map.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (fd < 0 || (size && pwrite(fd, data, size, 0) != (ssize_t)size))
 		abort();
-	status = made_name(fd, addresses, ADDRESSES, namings);
+	status = perf_map_name(fd, addresses, ADDRESSES, namings);
 	FUZZ_WANT(status == 0 || status == -ENOEXEC);
 	for (size_t i = 0; i < ADDRESSES; i++) {
 		FUZZ_WANT(namings[i].size <= NAMING_FUNCTION_MAX);

@@ -4,12 +4,12 @@
  */
 #include "fuzz.h"
 
-#include "plugin/util/pseudo.h"
+#include "plugin/util/kernel_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char key[] = "memlock:\t";
-	uint64_t bytes = pseudo_memlock((const char *)data, size);
+	uint64_t bytes = kernel_file_memlock((const char *)data, size);
 	const char *end = (const char *)data + size, *at = (const char *)data;
 	bool found = false;
 

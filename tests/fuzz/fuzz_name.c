@@ -97,7 +97,7 @@ static bool enter(struct subjects *subjects, const char *name, char *ret_name)
 	if (subject < 0)
 		return false;
 	memcpy(ret_name, subjects->subject[subject].name, SUBJECT_NAME_MAX);
-	subjects_leave(subjects, (size_t)subject);
+	subjects_release(subjects, (size_t)subject);
 	check_clean(ret_name);
 	for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++)
 		FUZZ_WANT(!is_reserved(ret_name, &reserved[i]));
@@ -111,9 +111,9 @@ static void check_pair(const char *a, const char *b)
 	char name_a[SUBJECT_NAME_MAX], name_b[SUBJECT_NAME_MAX];
 	char clean_a[SUBJECT_NAME_MAX], clean_b[SUBJECT_NAME_MAX];
 
-	for (size_t i = subjects.taken_count; i < sizeof(reserved) / sizeof(*reserved); i++)
-		FUZZ_WANT(subjects_take(&subjects, reserved[i].kind, reserved[i].name,
-					reserved[i].numbers) == 0);
+	for (size_t i = subjects.reserved_count; i < sizeof(reserved) / sizeof(*reserved); i++)
+		FUZZ_WANT(subjects_reserve(&subjects, reserved[i].kind, reserved[i].name,
+					   reserved[i].numbers) == 0);
 	name_clean(clean_a, sizeof(clean_a), a);
 	name_clean(clean_b, sizeof(clean_b), b);
 	if (enter(&subjects, a, name_a) && enter(&subjects, b, name_b))

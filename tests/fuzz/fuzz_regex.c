@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "plugin/util/pattern.h"
+#include "plugin/util/regex.h"
 
 #include <time.h>
 
@@ -35,12 +35,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *expression = strsep(&subject, "\n");
 	uint64_t begin_ns = cpu_ns();
 	size_t before = allocated();
-	struct pattern regex;
+	struct regex regex;
 
-	if (pattern_init(&regex, expression, why, sizeof(why))) {
-		pattern_match(&regex, subject ? subject : "");
+	if (regex_init(&regex, expression, why, sizeof(why))) {
+		regex_match(&regex, subject ? subject : "");
 		FUZZ_WANT(allocated() < before + BYTES_MAX);
-		pattern_done(&regex);
+		regex_done(&regex);
 	} else {
 		FUZZ_WANT(why[0]);
 	}

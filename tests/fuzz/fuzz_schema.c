@@ -81,11 +81,11 @@ static void check_series(const struct schema *schema, enum subject_kind kind)
 	int status;
 
 	table.schema.subject.kind = kind;
-	status = registry_add(&registry, &subjects, &table, "probe", &table, &config, &error);
+	status = table_register(&registry, &subjects, &table, "probe", &table, &config, &error);
 	FUZZ_WANT(status == 0 || error.text[0]);
 	if (status == 0 && schema->metric_count)
-		FUZZ_WANT(registry_add(&registry, &subjects, &table, "probe", &table, &config,
-				       &error) < 0);
+		FUZZ_WANT(table_register(&registry, &subjects, &table, "probe", &table, &config,
+					 &error) < 0);
 	registry_remove(&registry, &table);
 	FUZZ_WANT(registry.count == 0);
 	registry_done(&registry);

@@ -106,8 +106,8 @@ static void check_file(const struct file_tag *file)
 
 	FUZZ_WANT(file->path[0] && file->path[0] != '/' && !strstr(file->path, "//"));
 	FUZZ_WANT(strncmp(file->path, "../", 3) != 0 && !strstr(file->path, "/../"));
-	FUZZ_WANT(file->root != PSEUDO_CGROUP || !strchr(file->path, '/'));
-	FUZZ_WANT(!path_pattern(file->path, &length) || length > 0);
+	FUZZ_WANT(file->root != KERNEL_FS_CGROUP || !strchr(file->path, '/'));
+	FUZZ_WANT(!path_wildcard(file->path, &length) || length > 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -19,9 +19,9 @@ static inline void make_metric(struct choices *choices, char *text, size_t size)
 		"gauge:idle",      "bucket-latency-a-0_16",
 	};
 	static const char *const words[] = {
-		"rate",      "rank",     "frequency", "notable=5", "scale=1/1000",
-		"per=b",     "per=c",    "scale=0/1", "per=",      "scale=18446744073709551615/1",
-		"rate rank", "notable=", "tail=b",    "tail=e",    "tail=",
+		"rate",      "rank",    "frequency", "active=5", "scale=1/1000",
+		"per=b",     "per=c",   "scale=0/1", "per=",     "scale=18446744073709551615/1",
+		"rate rank", "active=", "tail=b",    "tail=e",   "tail=",
 	};
 	unsigned metric = choose(choices, COUNT_OF(metrics) + 1);
 
@@ -81,8 +81,8 @@ static inline void make_event(struct choices *choices, char *text, size_t size)
 {
 	static const char *const heads[] = { "failure gauge-a ", "warning total_events ", "okay ",
 					     "failure ps_count:threads " };
-	static const char *const parts[] = { "{a}", "{b} of", "{c:octets}", "{a:octets}", "{d",
-					     "}",   "{e:",    "{nobody}",   "{d}",        "{e}" };
+	static const char *const parts[] = { "{a}", "{b} of", "{c:bytes}", "{a:bytes}", "{d",
+					     "}",   "{e:",    "{nobody}",  "{d}",       "{e}" };
 	unsigned head = choose(choices, COUNT_OF(heads) + 1);
 
 	snprintf(text, size, "event:%s", head < COUNT_OF(heads) ? heads[head] : "");

@@ -49,7 +49,7 @@ SLOW = 2            # seconds of CPU
 MEMORY = 512 << 20  # bytes of all
 CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")   # of Unicode's categories
 SERVICES = 300      # a bound that is reached
-LOOK = 500          # packets, from one look at what they have left to the next
+CHECK_EVERY = 500          # packets, from one look at what they have left to the next
 WANTED = sorted(live.WANTED)
 TEXTS = ("", "web", "self", "web-7-100", "a" * 127, "a" * 128, "<b>x</b>", "<script>alert(1)</script>",
          "'\"><zz onload=x>", "&amp;&#0;", "%s%n", "a\nb\r", "\x1b[2J\x9b2J", "\0", "..", "\u202e\u2066", "é" * 40,
@@ -149,13 +149,13 @@ def fuzz_packets(chosen, runs):
     source = network.Network("127.0.0.1:0")
     network.SERVICES = SERVICES
     for number in range(runs):
-        if number % (40 * LOOK) == 0:
+        if number % (40 * CHECK_EVERY) == 0:
             source.cache = network.Cache()
-        source.take(packet(chosen))
-        if number % LOOK == 0:
-            kept = source.cache.kept
-            check(len(kept) <= SERVICES, f"{len(kept)} services")
-            check(max((len(text) for owner in kept for text in owner), default=0) <= network.NAME, "a long name")
+        source.store(packet(chosen))
+        if number % CHECK_EVERY == 0:
+            stored = source.cache.stored
+            check(len(stored) <= SERVICES, f"{len(stored)} services")
+            check(max((len(text) for owner in stored for text in owner), default=0) <= network.NAME, "a long name")
             check_rows(source, chosen)
         yield
     check(source.strange and source.packets - source.strange > runs / 10, "packets of all kinds")
@@ -189,41 +189,41 @@ def identifier(chosen):
                      wanted(chosen)))[:chosen.choice((300, 300, 10))].replace("\n", " ")
 
 
-def answer(lines, chosen):
+def reply(lines, chosen):
     count = len(lines) if chosen.random() < 0.95 else chosen.choice((-1, 0, 10 ** 6, 10 ** 30, len(lines) + 1))
     return as_bytes(f"{count} Values found\n" + "".join(line + "\n" for line in lines))
 
 
 def conversation(chosen):
     names = [identifier(chosen) for _ in range(chosen.randrange(30))]
-    data = answer([f"{chosen.randrange(10 ** 9)}.0 {name}" for name in names], chosen)
+    data = reply([f"{chosen.randrange(10 ** 9)}.0 {name}" for name in names], chosen)
     for one in names:
         if unixsock.split(one):
             sources = [chosen.choice(("value", "user", "rx", some_text(chosen))) for _ in range(chosen.randrange(1, 3))]
-            data += answer([f"{source}={chosen.choice((*NUMBERS, 'x', '1e999', 'inf'))}".replace("\n", "")
+            data += reply([f"{source}={chosen.choice((*NUMBERS, 'x', '1e999', 'inf'))}".replace("\n", "")
                             for source in sources], chosen)
     if chosen.random() < 0.2:
         data = data[:chosen.randrange(len(data))]
     return mutate(data, chosen) if chosen.random() < 0.7 else data
 
 
-class Asked(unixsock.Unixsock):
+class Requested(unixsock.Unixsock):
     def __init__(self, talk):
         super().__init__("/fuzz")
-        self.socket, self.told = talk, None
+        self.socket, self.logged = talk, None
 
     def services(self):
-        self.told = super().services()
-        return self.told
+        self.logged = super().services()
+        return self.logged
 
 
-def fuzz_answers(chosen, runs):
+def fuzz_replies(chosen, runs):
     seen = 0
     for _ in range(runs):
         endless = chosen.choice((None, None, None, (b"x" * 60000,), (b"0 x\n", b"1 x\nvalue=1\n")))
-        source = Asked(Talk(conversation(chosen), endless, chosen))
+        source = Requested(Talk(conversation(chosen), endless, chosen))
         check_rows(source, chosen)
-        seen += bool(source.told)
+        seen += bool(source.logged)
         yield
     check(seen > runs / 10, "conversations that succeed")
 
@@ -256,7 +256,7 @@ class Elements(html.parser.HTMLParser):
         check(False, f"a comment: {data}")
 
 
-class Kept:
+class StoredTexts:
     """In place of a directory: what is written there."""
 
     def __init__(self, texts):
@@ -322,12 +322,12 @@ def pages(names, chosen):
         all_services += made
     texts, summaries = [], {}
     for one in all_services:
-        page.write_sheet(Kept(texts), one, spans, lambda _: flame_of(chosen))
+        page.write_sheet(StoredTexts(texts), one, spans, lambda _: flame_of(chosen))
     for host_name, (made, _) in hosts.items():
         found = machine.findings(made, spans)
-        machine.write(Kept(texts), host_name, spans, found)
+        machine.write(StoredTexts(texts), host_name, spans, found)
         summaries |= {(host_name, span): machine.summary(host_name, span, many) for span, many in found.items()}
-    page.write_index(Kept(texts), "title", ["note"], spans, hosts, summaries)
+    page.write_index(StoredTexts(texts), "title", ["note"], spans, hosts, summaries)
     check_letters(table.lines([(one.title, one.figures(spans[0])) for one in all_services], width=80))
     return texts
 

@@ -38,7 +38,7 @@ def records(ext, at, size, shape):
     while at < end:
         name, count = struct.unpack_from("<II", ext, at)
         at += 8
-        yield from ((name, struct.unpack_from(shape, ext, place)) for place in range(at, at + count * width, width))
+        yield from ((name, struct.unpack_from(shape, ext, position)) for position in range(at, at + count * width, width))
         at += count * width
 
 

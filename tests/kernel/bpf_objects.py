@@ -32,16 +32,16 @@ def existing():
 
 def of_process(pid):
     """The objects of which a process has a descriptor."""
-    found, gone = set(), (FileNotFoundError, ProcessLookupError, PermissionError)
+    found, removed = set(), (FileNotFoundError, ProcessLookupError, PermissionError)
     try:
         descriptors = os.listdir(f"/proc/{pid}/fdinfo")
-    except gone:
+    except removed:
         return found
     for fd in descriptors:
         try:
             with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii", errors="replace") as info:
                 words = dict(line.split(":\t", 1) for line in info.read().splitlines() if ":\t" in line)
-        except gone:  # closed meanwhile: skipped
+        except removed:  # closed meanwhile: skipped
             continue
         # The information of a link names its program, too.
         found |= {(kind, int(words[kind + "_id"])) for kind in KINDS if kind + "_id" in words}
@@ -57,8 +57,8 @@ def show(kind, which):
     """bpftool's output for the objects of a kind with these numbers, without those that no longer exist."""
     outs = [subprocess.run([BPFTOOL, "-j", kind, "show", "id", str(number)], capture_output=True, text=True,
                            check=False).stdout for number in sorted(which)]
-    answers = [json.loads(out or "{}") for out in outs]
-    return [answer for answer in answers if "id" in answer]
+    results = [json.loads(out or "{}") for out in outs]
+    return [result for result in results if "id" in result]
 
 
 def map_number(pid, name):

@@ -45,7 +45,7 @@ def number(text):
 
 
 class Daemon:
-    GONE = 10      # intervals after which a service without processes is no longer dispatched
+    FORGET_INTERVALS = 10      # intervals after which a service without processes is no longer dispatched
     FORGOTTEN = 2  # intervals after which collectd (Timeout) and RRD files (heartbeat) forget a series
 
     def __init__(self, program, base, build, serial, plugin, interval=10, extra="", objects=None, wrap=(),
@@ -146,7 +146,7 @@ PluginDir "{own_plugins}"
 LoadPlugin ebpf
 <Plugin ebpf>
   ObjectDirectory "{self.objects}"
-  SymbolReader "{self.symbols}"
+  SymbolHelper "{self.symbols}"
 {self._services_from(plugin)}{self._room(plugin)}{self._max_overhead(plugin)}{self._profiles(plugin)}{plugin or ""}
 </Plugin>
 """
@@ -237,9 +237,9 @@ LoadPlugin ebpf
     def _earliest(self, stamp):
         """The earliest time of a reading with this stamp. The csv plugin rounds, and a reading just before a full second may
         get the time of that second (dispatch.c)."""
-        return stamp - (self.interval / 8 if self.at_turn(stamp) else 0.0006)
+        return stamp - (self.interval / 8 if self.at_cycle(stamp) else 0.0006)
 
-    def at_turn(self, stamp):
+    def at_cycle(self, stamp):
         return self.interval >= 1 and round(stamp * 1000) % 1000 == 500
 
     def wait_rows(self, subject, metric, count=1, after=0.0, seconds=60, plugin="ebpf"):
@@ -262,8 +262,8 @@ LoadPlugin ebpf
     def exchanges(self, subject, moment, instance=""):
         """(exchanges, bytes received, bytes sent) at the first reading after `moment`; instance "-client": as a client."""
         total = self.row_after(subject, "total_requests" + instance, moment)
-        octets = self.row_after(subject, "if_octets" + instance, moment)
-        return total[1], octets[1], octets[2]
+        byte_count = self.row_after(subject, "if_octets" + instance, moment)
+        return total[1], byte_count[1], byte_count[2]
 
     def growth(self, metric, begin, end):
         """The growth of a counter between two readings, summed over all subjects, by data source.

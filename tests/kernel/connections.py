@@ -16,8 +16,8 @@ from lib import LIBC, die_with_test
 PR_SET_NAME = 15
 SO_ATTACH_FILTER, SO_DETACH_FILTER = 26, 27
 TOTAL_RETRANS = 100  # its offset in struct tcp_info
-OVER_4, OVER_6 = socket.AF_INET, socket.AF_INET6
-WHERE = {OVER_4: "127.0.0.1", OVER_6: "::1"}
+IPV4, IPV6 = socket.AF_INET, socket.AF_INET6
+WHERE = {IPV4: "127.0.0.1", IPV6: "::1"}
 # Ports outside of the range from which the kernel assigns them.
 PORTS = itertools.count(10000 + os.getpid() * 37 % 20000)
 
@@ -25,9 +25,9 @@ PORTS = itertools.count(10000 + os.getpid() * 37 % 20000)
 def free_port(kind=socket.SOCK_STREAM):
     """A port that a server can bind."""
     for port in PORTS:
-        with socket.socket(OVER_4, kind) as sock:
+        with socket.socket(IPV4, kind) as sock:
             try:
-                sock.bind((WHERE[OVER_4], port))
+                sock.bind((WHERE[IPV4], port))
                 return port
             except OSError:
                 continue
@@ -49,7 +49,7 @@ class Worker:
     def __init__(self, listener=None):
         self.listener, self.open, self.trying = listener, [], []
 
-    def listen(self, backlog, family=OVER_4):
+    def listen(self, backlog, family=IPV4):
         if self.listener:
             self.listener.close()
         self.listener = socket.socket(family)
@@ -60,7 +60,7 @@ class Worker:
     def accept(self, count):
         self.open += [self.listener.accept()[0] for _ in range(count)]
 
-    def connect(self, port, count, family=OVER_4):
+    def connect(self, port, count, family=IPV4):
         """The durations of the connects, which include the system calls themselves."""
         taken = []
         for _ in range(count):
@@ -79,7 +79,7 @@ class Worker:
             sock.setblocking(False)
             if tries is not None:
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_SYNCNT, tries)
-            if sock.connect_ex((WHERE[OVER_4], port)) not in (0, errno.EINPROGRESS):
+            if sock.connect_ex((WHERE[IPV4], port)) not in (0, errno.EINPROGRESS):
                 raise RuntimeError("connect")
             self.trying.append(sock)
 
@@ -102,15 +102,15 @@ class Worker:
             sock.close()
         self.trying = []
 
-    def send(self, octets):
+    def send(self, byte_count):
         for sock in self.open:
-            sock.sendall(b"x" * octets)
+            sock.sendall(b"x" * byte_count)
 
-    def receive(self, octets):
+    def receive(self, byte_count):
         for sock in self.open:
-            rest = octets
-            while rest:
-                rest -= len(sock.recv(rest))
+            remaining = byte_count
+            while remaining:
+                remaining -= len(sock.recv(remaining))
 
     def close(self, count):
         """Closes the youngest connections."""
@@ -159,7 +159,7 @@ class Peer:
             self._work(Worker(listener), os.fdopen(down), up)
         os.close(down)
         os.close(up)
-        self.answers = os.fdopen(self.back)
+        self.responses = os.fdopen(self.back)
 
     @staticmethod
     def _work(worker, orders, up):
@@ -170,7 +170,7 @@ class Peer:
 
     def ask(self, what, *arguments):
         os.write(self.to, (json.dumps([what, arguments]) + "\n").encode())
-        line = self.answers.readline()
+        line = self.responses.readline()
         if not line:
             raise RuntimeError(f"{what}: no answer")
         return json.loads(line)

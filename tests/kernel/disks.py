@@ -37,20 +37,20 @@ class Disk:
             setting.write(str(value))
 
 
-def memory(test, name, octets):
+def memory(test, name, byte_count):
     """Mounts a tmpfs of this size."""
     path = test.mkdir(name)
-    run("mount", "-t", "tmpfs", "-o", f"size={octets}", "none", path)
+    run("mount", "-t", "tmpfs", "-o", f"size={byte_count}", "none", path)
     # A disk in it stays in use while a daemon of another test has its file system in a private mount namespace.
     test.at_end(lambda: run("umount", "--lazy", path))
     return path
 
 
-def loop(test, where, octets):
+def loop(test, where, byte_count):
     """A loop device of this size on a sparse file."""
     path = os.path.join(where, "file")
     with open(path, "wb") as file:
-        file.truncate(octets)
+        file.truncate(byte_count)
     if not os.path.exists("/dev/loop-control"):
         run("modprobe", "loop")
     disk = Disk(run("losetup", "--find", "--show", path))

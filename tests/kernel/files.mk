@@ -48,7 +48,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_oom.py \
 	tests/kernel/test_reuse.py \
 	tests/kernel/test_http2_responses.py \
-	tests/kernel/test_over.py \
+	tests/kernel/test_iter_map.py \
 	tests/kernel/test_attach.py \
 	tests/kernel/test_map_memory.py \
 	tests/kernel/test_blocked.py \

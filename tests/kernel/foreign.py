@@ -4,7 +4,7 @@
 SHAPES = """
   <Probe "shapes">
     Object "%(object)s"
-    Parameter "target" %(target)d
+    Parameter "watched_pid" %(target)d
     <Table "plain_hash">
       %(eight)s
     </Table>
@@ -48,7 +48,7 @@ SHAPES = """
         Metric "derive-twice scale=10/1"
       </Value>
       <Value "thrice">
-        Metric "gauge-ratio over=once"
+        Metric "gauge-ratio of=once"
       </Value>
     </Table>
     <Table "bare_hash">
@@ -83,7 +83,7 @@ NAMES = """
   </Service>
   <Probe "names">
     Object "%(object)s"
-    Parameter "target" %(target)d
+    Parameter "watched_pid" %(target)d
     Parameter "cgroup" %(cgroup)d
     Parameter "function" "%(function)d"
     Parameter "device_stat" %(device)d
@@ -244,7 +244,7 @@ HISTOGRAMS = """
   Buckets true
   <Probe "histograms">
     Object "%(object)s"
-    Parameter "target" %(target)d
+    Parameter "watched_pid" %(target)d
     <Table "powers">
       %(half)s
       <Value>
@@ -295,7 +295,7 @@ HISTOGRAMS = """
 HOSTILE = """
   <Probe "hostile">
     Object "%(object)s"
-    Parameter "target" %(target)d
+    Parameter "watched_pid" %(target)d
     <Table "full">
       %(whole)s
     </Table>

@@ -80,11 +80,11 @@ RESPONSES = {
 }
 
 
-def pieces(octets, *sizes):
+def pieces(byte_count, *sizes):
     """The bytes in pieces of these sizes, which are repeated."""
     at, found = 0, []
-    while at < len(octets):
-        found.append(octets[at:at + sizes[len(found) % len(sizes)]])
+    while at < len(byte_count):
+        found.append(byte_count[at:at + sizes[len(found) % len(sizes)]])
         at += len(found[-1])
     return found
 
@@ -101,13 +101,13 @@ RECEIVES = {
     "apart": lambda sock: receive_apart(sock),
 }
 GIVES = {
-    "send": lambda sock, octets: sock.sendall(octets),
-    "write": lambda sock, octets: [os.write(sock.fileno(), piece) for piece in pieces(octets, 16384)],
-    "bytes": lambda sock, octets: [sock.send(piece) for piece in pieces(octets, 1)],
-    "vectors": lambda sock, octets: [os.writev(sock.fileno(), pieces(part, 5, 1, 300))
-                                     for part in pieces(octets, 4000)],
-    "message": lambda sock, octets: [sock.sendmsg(pieces(part, 3, 1, 900)) for part in pieces(octets, 4000)],
-    "file": lambda sock, octets: send_file(sock, octets),
+    "send": lambda sock, byte_count: sock.sendall(byte_count),
+    "write": lambda sock, byte_count: [os.write(sock.fileno(), piece) for piece in pieces(byte_count, 16384)],
+    "bytes": lambda sock, byte_count: [sock.send(piece) for piece in pieces(byte_count, 1)],
+    "vectors": lambda sock, byte_count: [os.writev(sock.fileno(), pieces(part, 5, 1, 300))
+                                     for part in pieces(byte_count, 4000)],
+    "message": lambda sock, byte_count: [sock.sendmsg(pieces(part, 3, 1, 900)) for part in pieces(byte_count, 4000)],
+    "file": lambda sock, byte_count: send_file(sock, byte_count),
 }
 
 
@@ -151,19 +151,19 @@ def recvmmsg(sock, into):
     return message.size
 
 
-def send_file(sock, octets):
+def send_file(sock, byte_count):
     """Sends the headers of frames by send and their payloads by sendfile."""
     with tempfile.TemporaryFile() as file:
         file.write(bytes(1 << 16))
         file.flush()
-        while octets:
-            length = int.from_bytes(octets[:3], "big")
-            if octets[3] == DATA:
-                sock.sendall(octets[:9])
+        while byte_count:
+            length = int.from_bytes(byte_count[:3], "big")
+            if byte_count[3] == DATA:
+                sock.sendall(byte_count[:9])
                 os.sendfile(sock.fileno(), file.fileno(), 0, length)
             else:
-                sock.sendall(octets[:9 + length])
-            octets = octets[9 + length:]
+                sock.sendall(byte_count[:9 + length])
+            byte_count = byte_count[9 + length:]
 
 
 class Connection:
@@ -172,7 +172,7 @@ class Connection:
     def __init__(self, server, sock):
         self.server, self.sock = server, sock
         self.receive, self.give = RECEIVES[server.receive], GIVES[server.give]
-        self.octets, self.due, self.log, self.speaks = b"", [], {}, False
+        self.byte_count, self.due, self.log, self.speaks = b"", [], {}, False
         self.lock = threading.Lock()
 
     def serve(self):
@@ -187,11 +187,11 @@ class Connection:
         timeout = max(0, self.due[0][0] - time.time()) if self.due else None
         if select.select([self.sock], [], [], timeout)[0]:
             begin = time.time()
-            octets = self.receive(self.sock)
+            byte_count = self.receive(self.sock)
             self.received = begin, time.time()
-            if not octets:
+            if not byte_count:
                 return False
-            self.octets += octets
+            self.byte_count += byte_count
             while self.step():
                 pass
         while self.due and self.due[0][0] <= time.time():
@@ -202,28 +202,28 @@ class Connection:
         return self.frame() if self.speaks else self.prologue()
 
     def skip(self, count):
-        self.octets = self.octets[count:]
+        self.byte_count = self.byte_count[count:]
         return True
 
     def prologue(self):
-        if self.octets.startswith(PROXY2):
+        if self.byte_count.startswith(PROXY2):
             return self.skip(len(PROXY2))
-        if self.octets.startswith(b"PROXY ") and b"\n" in self.octets:
-            return self.skip(self.octets.index(b"\n") + 1)
-        if self.octets.startswith(UPGRADE):
+        if self.byte_count.startswith(b"PROXY ") and b"\n" in self.byte_count:
+            return self.skip(self.byte_count.index(b"\n") + 1)
+        if self.byte_count.startswith(UPGRADE):
             self.send(SWITCHING)
             return self.skip(len(UPGRADE))
-        if self.octets.startswith(PREFACE):
+        if self.byte_count.startswith(PREFACE):
             self.speaks = True
             self.send(frame(SETTINGS, 0, 0, bytes(6)))
             return self.skip(len(PREFACE))
         return False
 
     def frame(self):
-        if len(self.octets) < 9 or len(self.octets) < 9 + int.from_bytes(self.octets[:3], "big"):
+        if len(self.byte_count) < 9 or len(self.byte_count) < 9 + int.from_bytes(self.byte_count[:3], "big"):
             return False
-        length, kind, flags = int.from_bytes(self.octets[:3], "big"), self.octets[3], self.octets[4]
-        stream, payload = int.from_bytes(self.octets[5:9], "big"), self.octets[9:9 + length]
+        length, kind, flags = int.from_bytes(self.byte_count[:3], "big"), self.byte_count[3], self.byte_count[4]
+        stream, payload = int.from_bytes(self.byte_count[5:9], "big"), self.byte_count[9:9 + length]
         if kind == HEADERS and stream not in self.log:
             self.ask(stream, payload[1:] if flags & PADDED else payload)
         elif kind == RST_STREAM:
@@ -255,9 +255,9 @@ class Connection:
         when = begin, time.time()
         self.note(stream, **{what: when for what in steps[0][2]})
 
-    def send(self, octets):
+    def send(self, byte_count):
         with self.lock:
-            self.give(self.sock, octets)
+            self.give(self.sock, byte_count)
 
     def note(self, stream, **when):
         self.server.note(f"{id(self)} {stream}", **when)
@@ -324,7 +324,7 @@ class Client:
         self.sock.connect(server.where)
         if server.family != socket.AF_UNIX:
             self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.last, self.octets, self.ended = -1, b"", set()
+        self.last, self.byte_count, self.ended = -1, b"", set()
         for piece in begin:
             self.sock.sendall(piece)
             if piece == UPGRADE:
@@ -335,14 +335,14 @@ class Client:
         time.sleep(pause)
 
     def receive(self, count):
-        while len(self.octets) < count:
+        while len(self.byte_count) < count:
             # Hook set 4 may miss calls that block.
             select.select([self.sock], [], [])
             more = self.sock.recv(65536)
             if not more:
                 raise ConnectionError("the server has closed the connection")
-            self.octets += more
-        taken, self.octets = self.octets[:count], self.octets[count:]
+            self.byte_count += more
+        taken, self.byte_count = self.byte_count[:count], self.byte_count[count:]
         return taken
 
     def request(self, how, delay, padded=False):
@@ -353,11 +353,11 @@ class Client:
             return frame(HEADERS, END_HEADERS | END_STREAM | PADDED, self.last, b"\x09" + block + bytes(9))
         return headers(self.last, END_STREAM, block)
 
-    def send(self, octets, *sizes):
+    def send(self, byte_count, *sizes):
         """Sends in pieces of these sizes."""
         begin = f"{time.time() - 1e-6:.6f}"
-        octets = octets.replace(SENT, begin.encode())
-        for piece in pieces(octets, *(sizes or [1 << 20])):
+        byte_count = byte_count.replace(SENT, begin.encode())
+        for piece in pieces(byte_count, *(sizes or [1 << 20])):
             self.sock.send(piece)
         self.server.sent[float(begin)] = time.time()
 

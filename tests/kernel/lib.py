@@ -119,26 +119,26 @@ class Ledger:
 
     def __init__(self):
         self.before = bpf_objects.existing()
-        self.held = set()
+        self.owned = set()
 
     def note(self, pid):
         """Record the objects that a daemon of the test has now."""
-        self.held |= bpf_objects.of_process(pid)
+        self.owned |= bpf_objects.of_process(pid)
 
     def left(self):
         """The objects that are new since the start of the test and not another user's."""
         new = bpf_objects.existing() - self.before
         if new:
-            new -= set().union(*map(bpf_objects.of_process, filter(str.isdigit, os.listdir("/proc")))) - self.held
+            new -= set().union(*map(bpf_objects.of_process, filter(str.isdigit, os.listdir("/proc")))) - self.owned
         return sorted(new)
 
     def wait_empty(self, seconds=10 * SLOWNESS):
         """Waits, because the kernel frees programs and maps some time after their last user has ended."""
         give_up = time.monotonic() + seconds
-        while (rest := self.left()) and time.monotonic() < give_up:
+        while (remaining := self.left()) and time.monotonic() < give_up:
             time.sleep(0.25)
         return [f"{kind} {shown['id']} {shown.get('name', '')}" for kind in bpf_objects.KINDS
-                for shown in bpf_objects.show(kind, {number for of, number in rest if of == kind})]
+                for shown in bpf_objects.show(kind, {number for of, number in remaining if of == kind})]
 
 
 class Load:

@@ -14,7 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/un.h>
 
-#define HELD_FD 500
+#define SOCKET_FD 500
 
 static struct sockaddr_in address;
 static int listener;
@@ -56,7 +56,7 @@ static struct pair connected_unix(void)
 /* Gives the socket of a request in hand the descriptor that the thread's name stands for. */
 static int own_fd(int number, int fd)
 {
-	if (dup2(fd, HELD_FD + number) < 0)
+	if (dup2(fd, SOCKET_FD + number) < 0)
 		err(1, "dup2");
 	return fd;
 }

@@ -8,7 +8,7 @@ import time
 
 from connections import free_port
 from lib import die_with_test
-from request_tiers import no_readings
+from request_hook_sets import no_readings
 
 PR_SET_NAME = 15
 
@@ -31,7 +31,7 @@ def start(test, name, serve, kind=socket.SOCK_STREAM):
     return where
 
 
-def serve_each(answer):
+def serve_each(respond):
     """A function that serves each connection in a process of its own."""
     def serve(listener):
         while True:
@@ -39,7 +39,7 @@ def serve_each(answer):
             if os.fork() == 0:
                 die_with_test()
                 listener.close()
-                answer(sock)
+                respond(sock)
                 os._exit(0)
             sock.close()
     return serve

@@ -11,7 +11,7 @@ import re
 import ssl
 import sys
 
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n" + 2000 * b"x"
+RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n" + 2000 * b"x"
 LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 LAST = re.compile(rb" HTTP/1\.0\r\n|\r\nconnection: *close", re.IGNORECASE)
 
@@ -26,10 +26,10 @@ class Http(asyncio.Protocol):
 
     def data_received(self, data):
         self.received += data
-        while self._take():
+        while self._receive():
             pass
 
-    def _take(self):
+    def _receive(self):
         end = self.received.find(b"\r\n\r\n") + 2
         head = bytes(self.received[:end])
         length = LENGTH.search(head)
@@ -38,12 +38,12 @@ class Http(asyncio.Protocol):
             return False
         del self.received[:whole]
         path = head.split(b" ", 2)[1][1:]
-        asyncio.get_running_loop().call_later(int(path) / 1000 if path.isdigit() else 0, self._answer,
+        asyncio.get_running_loop().call_later(int(path) / 1000 if path.isdigit() else 0, self._respond,
                                               LAST.search(head))
         return True
 
-    def _answer(self, last):
-        self.transport.write(ANSWER)
+    def _respond(self, last):
+        self.transport.write(RESPONSE)
         if last:
             self.transport.close()
 

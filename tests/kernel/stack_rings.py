@@ -36,7 +36,7 @@ def parse(record):
     frames = [FRAME.unpack_from(record, at + FRAME.size * i) for i in range(user)]
     assert len(record) == at + FRAME.size * user, "a record of another size than it says"
     return Stack(value, pid, syscall - 1, comm.split(b"\0")[0].decode(errors="replace"), addresses,
-                 [place for status, _, place in frames if status == ADDRESS])
+                 [position for status, _, position in frames if status == ADDRESS])
 
 
 class Ring:
@@ -45,17 +45,17 @@ class Ring:
     def __init__(self, test, pid, name):
         self.library = libbpf()
         self.stacks = []
-        self.callback = CALLBACK(self._take)
+        self.callback = CALLBACK(self._add)
         self.fd = self.library.bpf_map_get_fd_by_id(bpf_objects.map_number(pid, name))
         self.ring = self.library.ring_buffer__new(self.fd, self.callback, None, None)
         assert self.ring, f"ring {name} cannot be opened"
         test.at_end(self._close)
 
-    def _take(self, _context, data, size):
+    def _add(self, _context, data, size):
         self.stacks.append(parse(ctypes.string_at(data, size)))
         return 0
 
-    def take(self):
+    def read_all(self):
         """The records since the last call."""
         self.library.ring_buffer__consume(self.ring)
         stacks, self.stacks = self.stacks, []

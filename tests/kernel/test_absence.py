@@ -87,7 +87,7 @@ def said(daemon, text=""):
     """What the plugin said but that a probe is on, or that this kernel lacks a hook set of another than the test's."""
     lines = [line.split("] ", 1)[1] for line in daemon.log() if "] [" in line]
     lines = [line for line in lines if "ebpf plugin: " in line and not line.startswith("[info] ")]
-    lower = re.compile(r"\[notice\] ebpf plugin: probe (?!absent)\w+: tier \d+ is unavailable, ")
+    lower = re.compile(r"\[notice\] ebpf plugin: probe (?!absent)\w+: hook set \d+ is unavailable, ")
     return [line for line in lines if text in line and not lower.match(line) and not collectd.OTHERS.search(line)]
 
 
@@ -128,16 +128,16 @@ def plugin_is_off(test, what, wrap, *parts):
     test.equal(f"{what}: messages {found}", len(found), 1)
     says(test, what, found[0], "[error] ", "the plugin is off: cannot load into the kernel: ", *parts)
     for name in ("services", "process", "absent"):
-        tier_is(test, daemon, what, name, 0)
+        check_hook_set(test, daemon, what, name, 0)
     test.equal(f"{what}: subjects", daemon.subjects(), {"self"})
     ends(test, daemon, what)
 
 
-def tier_is(test, daemon, what, name, tier):
-    test.equal(f"{what}: count-tier_{name}", daemon.wait_rows("self", f"count-tier_{name}")[-1][1], tier)
+def check_hook_set(test, daemon, what, name, hook_set):
+    test.equal(f"{what}: count-tier_{name}", daemon.wait_rows("self", f"count-tier_{name}")[-1][1], hook_set)
 
 
-def falls_to(test, what, wrap, tier, *parts):
+def falls_to(test, what, wrap, hook_set, *parts):
     """The probe works, with the hooks that are available, and so does the one that misses nothing."""
     daemon = start(test, wrap, "absent")
     before = daemon.row_after("renamer", "derive-renames", time.time())
@@ -146,14 +146,14 @@ def falls_to(test, what, wrap, tier, *parts):
     test.equal(f"{what}: renames counted", after[1] - before[1], RENAMES)
     # User and system time: of a short time the kernel may give all to one of them.
     test.true(f"{what}: probe process counts", sum(daemon.wait_rows("renamer", "ps_cputime", 2)[-1][1:]) > 0)
-    tier_is(test, daemon, what, "absent", tier)
-    tier_is(test, daemon, what, "process", 1)
+    check_hook_set(test, daemon, what, "absent", hook_set)
+    check_hook_set(test, daemon, what, "process", 1)
     goes_on(test, daemon, what)
     found = said(daemon)
-    test.equal(f"{what}: messages {found}", len(found), tier - 1)
-    says(test, what, found[0], "[notice] ", "probe absent: tier 1 is unavailable, trying the next: ", *NOWHERE[-1])
-    if tier == PLAIN:
-        says(test, what, found[1], "[notice] ", "probe absent: tier 2 is unavailable, trying the next: ",
+    test.equal(f"{what}: messages {found}", len(found), hook_set - 1)
+    says(test, what, found[0], "[notice] ", "probe absent: hook set 1 is unavailable, trying the next: ", *NOWHERE[-1])
+    if hook_set == PLAIN:
+        says(test, what, found[1], "[notice] ", "probe absent: hook set 2 is unavailable, trying the next: ",
              "cannot attach to tracepoint/task/task_rename: ", *parts)
     ends(test, daemon, what)
 
@@ -162,15 +162,15 @@ def hooks(test):
     """A probe without any hook that there is costs itself alone, and says of each what it missed."""
     what = "no hook"
     daemon = start(test, in_mounts(WITH_TRACEFS), "absent_all")
-    tier_is(test, daemon, what, "process", 1)
-    tier_is(test, daemon, what, "absent_all", 0)
+    check_hook_set(test, daemon, what, "process", 1)
+    check_hook_set(test, daemon, what, "absent_all", 0)
     goes_on(test, daemon, what)
     found = said(daemon)
     test.equal(f"{what}: messages", len(found), len(NOWHERE))
-    for tier, (line, (step, *parts)) in enumerate(zip(found, NOWHERE), 1):
-        last = tier == len(NOWHERE)
-        begin = "[error] ebpf plugin: probe absent_all is off: " if last else f"tier {tier} is unavailable, trying the next: "
-        says(test, f"{what}, hook set {tier}", line, begin + f"cannot {step}", *parts)
+    for hook_set, (line, (step, *parts)) in enumerate(zip(found, NOWHERE), 1):
+        last = hook_set == len(NOWHERE)
+        begin = "[error] ebpf plugin: probe absent_all is off: " if last else f"hook set {hook_set} is unavailable, trying the next: "
+        says(test, f"{what}, hook set {hook_set}", line, begin + f"cannot {step}", *parts)
     test.equal(f"{what}: its subjects", {name for name in daemon.subjects() if "absent" in name}, set())
     ends(test, daemon, what)
 

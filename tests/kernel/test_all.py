@@ -47,8 +47,8 @@ def main():
         load = test.load("task", name="kt_all")
         daemon.wait_rows("all", "ps_count", READINGS, time.time())
         for name in sorted(wanted):
-            tiers = [row[1] for row in daemon.rows("self", f"count-tier_{name}")]
-            test.true(f"{name} is on: hook set {tiers[-1:]}", tiers and tiers[-1] > 0)
+            hook_sets = [row[1] for row in daemon.rows("self", f"count-tier_{name}")]
+            test.true(f"{name} is on: hook set {hook_sets[-1:]}", hook_sets and hook_sets[-1] > 0)
         test.equal("complaints", daemon.complaints(), [])
         test.equal("counters that fell", daemon.fallen(), [])
         load.end()

@@ -17,7 +17,7 @@ from lib import Test
 
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
 CALLS = 1000
-PLACE = b"uprobe" + b"/" * 77 + b"path:called"
+HOOK = b"uprobe" + b"/" * 77 + b"path:called"
 OFF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("poll", "request", "process"))
 KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
 
@@ -40,10 +40,10 @@ def block(name, source, *lines):
 def section_object(directory, name, path):
     with open(os.path.join(lib.BUILD, "tests", "bpf", "attach_section.bpf.o"), "rb") as file:
         content = file.read()
-    assert PLACE in content
+    assert HOOK in content
     where = os.path.join(directory, name + ".o")
     with open(where, "wb") as file:
-        file.write(content.replace(PLACE, b"uprobe" + path.encode().rjust(81, b"/") + b":called"))
+        file.write(content.replace(HOOK, b"uprobe" + path.encode().rjust(81, b"/") + b":called"))
     return where
 
 

@@ -89,15 +89,15 @@ def program_of(line):
     return "attach_marker" if line.startswith("usdt") else "attach_" + line.rpartition(":")[2].replace("called", "call")
 
 
-def wait_told(daemon, lines):
+def wait_logged(daemon, lines):
     """The messages for each line, as soon as each has one."""
     give_up = time.monotonic() + SLOW
     while True:
         said = daemon.complaints()
-        told = {line: [it for it in said if re.search(f'probe attach: (ignoring )?Attach "{re.escape(line)}" ', it)]
+        logged = {line: [it for it in said if re.search(f'probe attach: (ignoring )?Attach "{re.escape(line)}" ', it)]
                 for line in lines}
-        if all(told.values()) or time.monotonic() > give_up:
-            return told
+        if all(logged.values()) or time.monotonic() > give_up:
+            return logged
         time.sleep(0.1)
 
 
@@ -150,10 +150,10 @@ def main():
         got = {name: daemon.row_after("attach", "derive-" + name, now)[1] for name in ("calls", "others")}
         test.equal("calls of one program, and of one that has been replaced since, in the old process alone", got,
                    {"calls": CALLS, "others": 2 * CALLS})
-        told = wait_told(daemon, wrong)
+        logged = wait_logged(daemon, wrong)
         for line, why in wrong.items():
-            test.equal(f"messages for {line}", len(told[line]), 1)
-            test.contains("why", "".join(told[line]), why)
+            test.equal(f"messages for {line}", len(logged[line]), 1)
+            test.contains("why", "".join(logged[line]), why)
         said = daemon.complaints()
         for number, _ in enumerate(hidden[1:] + [paths["fifo"], directory]):
             test.contains("section of such a file", "\n".join(said), f"probe section{number} is off: cannot read")

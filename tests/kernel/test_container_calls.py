@@ -50,7 +50,7 @@ def sample(*containers):
     return text.replace(line, "".join(line.replace("triton-server", one) for one in containers))
 
 
-class Place:
+class Workspace:
     """Cgroups of containers, at the root of a hierarchy."""
 
     def __init__(self, test):
@@ -82,15 +82,15 @@ def of_calls(daemon):
             for metric in daemon.metrics(subject) if "-syscall-" in metric or metric.endswith("-syscall")}
 
 
-def one_container(test, place):
-    identity, docker = place.docker()
-    named = place.container(f"lxc.payload.{NAME}")
-    other = place.docker()[1]
+def one_container(test, workspace):
+    identity, docker = workspace.docker()
+    named = workspace.container(f"lxc.payload.{NAME}")
+    other = workspace.docker()[1]
     daemon = test.collectd(sample(identity, NAME), interval=INTERVAL)
     daemon.wait_rows("self", "duration-read_syscalls", 2)
-    inside = [place.load("kt_server", docker), place.load("kt_helper", named)]
+    inside = [workspace.load("kt_server", docker), workspace.load("kt_helper", named)]
     # The same program, and others.
-    outside = [place.load("kt_server"), place.load("kt_other"), place.load("kt_server", other)]
+    outside = [workspace.load("kt_server"), workspace.load("kt_other"), workspace.load("kt_server", other)]
     for load in inside + outside:
         load.ask(f"talk {TALKS}")
         load.ask(f"fork {SHORT_LIVES}")
@@ -106,32 +106,32 @@ def one_container(test, place):
         test.within(metric, milliseconds, 0, float("inf"))
     test.equal("services", sorted(daemon.subjects()), ["self", service])
     test.equal("complaints", daemon.complaints(), [])
-    made_anew(test, place, daemon, named, times)
+    recreated(test, workspace, daemon, named, times)
     for load in inside[:1] + outside:
         load.end()
     inside[1].kill()
     test.stop(daemon)
 
 
-def made_anew(test, place, daemon, named, times):
+def recreated(test, workspace, daemon, named, times):
     """A container of that name that comes again goes on; what leaves it does so."""
-    load = place.load("kt_again", named)
+    load = workspace.load("kt_again", named)
     load.ask("talk 10")
-    load.ask(f"enter {place.groups.root}")
+    load.ask(f"enter {workspace.groups.root}")
     load.ask("talk 10")
     load.end()
     test.equal("with 10 further, of which 10 more were outside",
                of_calls(daemon)["triton-server", "total_operations-syscall-sendto"], times + 10)
 
 
-def without_label(test, place):
+def without_label(test, workspace):
     """All calls of the container; a call that takes the process out of it is nobody's."""
-    identity, docker = place.docker()
+    identity, docker = workspace.docker()
     daemon = test.collectd(ALONE.format(identity=identity, lines=""), interval=INTERVAL)
     daemon.wait_rows("self", "duration-read_syscalls", 2)
-    load = place.load("kt_leaver", docker)
+    load = workspace.load("kt_leaver", docker)
     load.ask("talk 10")
-    load.ask(f"enter {place.groups.root}")
+    load.ask(f"enter {workspace.groups.root}")
     load.ask("talk 10")
     counts = of_calls(daemon)
     test.equal("all calls: services", sorted({service for service, _ in counts}), ["triton-server"])
@@ -140,13 +140,13 @@ def without_label(test, place):
     test.stop(daemon)
 
 
-def mistakes(test, place):
+def mistakes(test, workspace):
     """What cannot fit is told, and the rest of the line counts."""
-    identity, docker = place.docker()
+    identity, docker = workspace.docker()
     daemon = test.collectd(ALONE.format(
         identity=identity, lines='    Label "syscall" "recv" "sendto"\n    Label "device" "vda"'), interval=INTERVAL)
     daemon.wait_rows("self", "duration-read_syscalls", 2)
-    load = place.load("kt_misled", docker)
+    load = workspace.load("kt_misled", docker)
     load.ask("talk 10")
     test.equal("with a mistyped name: series", sorted(of_calls(daemon)), [
         ("triton-server", metric + "-syscall-sendto") for metric in ("errors", "total_operations", "total_time_in_ms")])
@@ -159,10 +159,10 @@ def mistakes(test, place):
 
 def main():
     with Test(limit=120) as test:
-        place = Place(test)
-        one_container(test, place)
-        without_label(test, place)
-        mistakes(test, place)
+        workspace = Workspace(test)
+        one_container(test, workspace)
+        without_label(test, workspace)
+        mistakes(test, workspace)
 
 
 if __name__ == "__main__":

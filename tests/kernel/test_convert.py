@@ -37,7 +37,7 @@ def histogram(name, kind, *labels, **buckets):
 
 HALF = label("half", 4, "uint", {"name": "static_map", "static_map": {0: "lower", 1: "upper"}})
 NUMBER = label("number", 8, "uint")
-PLACE = label("place", 4, "uint")
+POSITION = label("place", 4, "uint")
 CPU = label("cpu", 2, "uint")
 CONFIGURATIONS = {
     "histograms": {"histograms": [
@@ -48,8 +48,8 @@ CONFIGURATIONS = {
         histogram("bounds", "fixed", HALF, bucket_keys=[10, 25, 1000])]},
     "shapes": {"counters": [
         *(counter(name, NUMBER) for name in ("plain_hash", "plain_lru", "percpu_hash", "percpu_lru")),
-        *(counter(name, PLACE) for name in ("plain_array", "percpu_array")),
-        counter("each_array", PLACE, CPU), counter("single")]},
+        *(counter(name, POSITION) for name in ("plain_array", "percpu_array")),
+        counter("each_array", POSITION, CPU), counter("single")]},
     "names": {"counters": [
         counter("numbers", label("low", 2, "uint"), label("rest", 10, "hex", padding=3),
                 label("kind", 1, "uint", {"name": "static_map", "static_map": {1: "one"}, "allow_unknown": True})),
@@ -96,7 +96,7 @@ def main():
             path = os.path.join(objects, f"{name}.yaml")
             with open(path, "w", encoding="utf-8") as file:
                 yaml.safe_dump({"metrics": metrics}, file)
-            examples.append(compare.Example(path, objects, [f'Parameter "target" {load.pid}']))
+            examples.append(compare.Example(path, objects, [f'Parameter "watched_pid" {load.pid}']))
             test.equal(f"{name}: what is left out", examples[-1].left_out, [])
         trial = trial_of(compare, test.dir, examples, load)
         results = trial.run(lambda: load.ask(str(CALLS)))

@@ -75,7 +75,7 @@ def compare_all(test, daemon, spin):
 
 def windows(daemon, service, covers):
     """Pairs of rows that are about WINDOW apart, both covered by the truth, and read when they say."""
-    rows = [row for row in daemon.rows(service, "ps_cputime") if covers(row[0]) and not daemon.at_turn(row[0])]
+    rows = [row for row in daemon.rows(service, "ps_cputime") if covers(row[0]) and not daemon.at_cycle(row[0])]
     for first in rows:
         for last in rows:
             if abs(last[0] - first[0] - WINDOW) < 0.5:

@@ -71,21 +71,21 @@ def main():
     with Test(limit=60) as test:
         daemon = test.collectd(CONF, interval=INTERVAL)
         daemon.wait_rows("self", "duration-read_cpufreq", 3)
-        looks = [frequencies()]
+        snapshots = [frequencies()]
         moment = time.time()
-        while looks[0] and time.time() < moment + 3 * INTERVAL:
-            looks.append(frequencies())
+        while snapshots[0] and time.time() < moment + 3 * INTERVAL:
+            snapshots.append(frequencies())
             time.sleep(0.01)
         said = {cpu for cpu in daemon.subjects() if "cpufreq" in daemon.metrics(cpu)}
-        test.equal("CPUs that have a frequency", said, set(looks[0]))
+        test.equal("CPUs that have a frequency", said, set(snapshots[0]))
         for cpu in said:
-            seen = [look[cpu] for look in looks]
+            seen = [snapshot[cpu] for snapshot in snapshots]
             got = daemon.row_after(cpu, "cpufreq", moment)[1]
             test.true(f"{cpu}: Hz", got > 0, got)
             test.figures.within(f"{cpu}: Hz", got, 0.7 * min(seen), 1.3 * max(seen))
         test.equal("complaints", daemon.complaints(), [])
         test.stop(daemon)
-        if not looks[0]:
+        if not snapshots[0]:
             test.left_out("frequencies", "no CPU is scaled here")
             stand_in(test)
 

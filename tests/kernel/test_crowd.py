@@ -123,11 +123,11 @@ def main():
         for daemon, name in ((mixed, "with a block"), (commands, "by command names")):
             print(f"     {name}: {figure(daemon, 'objects-services')} services, "
                   f"{figure(daemon, 'objects-rows_request')} rows")
-        kept, later, real = (Crowd(test, 1, name) for name in ("kt_kept", "kt_u", "kt_real"))
+        reserved, later, real = (Crowd(test, 1, name) for name in ("kt_kept", "kt_u", "kt_real"))
         later.ask(1)  # it has started
         for pid in truth.children(later.load.pid):
             groups.enter(unit, pid)
-        check_server(test, mixed, "the service of a block", "kept", kept, crowd)
+        check_server(test, mixed, "the service of a block", "kept", reserved, crowd)
         check_server(test, mixed, "the unit", test.own("kt_unit"), later, crowd)
         check_server(test, commands, "the command that came later", test.own("kt_real"), real, crowd)
         check_server(test, mixed, "the command beside units", test.own("kt_real"), real, crowd)
@@ -140,8 +140,8 @@ def main():
             test.equal(f"{name}: kernel memory of the maps has grown by", now[0] - maps, 0)
             test.within(f"{name}: memory of collectd has grown by", now[1] - memory, -8 * MIB, 4 * MIB)
             test.true(f"{name}: rows were given back", figure(daemon, "total_events-rows_returned_request"))
-            told = any("services are counted under" in line for line in daemon.log())
-            test.true(f"{name}: the log tells of those without a row", told)
+            logged = any("services are counted under" in line for line in daemon.log())
+            test.true(f"{name}: the log tells of those without a row", logged)
         for one in test.crowds:
             one.load.end()
 

@@ -16,7 +16,7 @@ import socket
 import time
 
 from lib import SLOWNESS, Test, die_with_test
-from request_tiers import no_readings
+from request_hook_sets import no_readings
 
 NAME = "kt_datagram"
 CONF = f"""
@@ -34,7 +34,7 @@ PR_SET_NAME = 15
 INTERVAL = 0.5 if SLOWNESS < 2 else 3  # seconds
 ROUNDS = 8
 SIZE = 100
-HOLD = 0.02  # seconds, before a batch is received, and half of it before it is answered
+DELAY = 0.02  # seconds, before a batch is received, and half of it before it is answered
 FORGOTTEN = 5  # seconds, after which a request is not answered any more
 TOLERANCE = 0.05
 SLACK = 200e-6 * SLOWNESS  # of an average: from the client's clock to the socket, and from the socket to the server's
@@ -56,20 +56,20 @@ class Server:
     def __init__(self, test):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         bind(self.socket)
-        reader, self.log = os.pipe()
+        read_end, self.log = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             die_with_test()
             ctypes.CDLL(None).prctl(PR_SET_NAME, test.own(NAME).encode(), 0, 0, 0)
             self._serve()
         os.close(self.log)
-        self.lines = os.fdopen(reader)
+        self.lines = os.fdopen(read_end)
         self.where = self.socket.getsockname()
         self.socket.close()
 
     def _serve(self):
         while True:
-            time.sleep(HOLD)
+            time.sleep(DELAY)
             count, taken = 1, []
             while len(taken) < count:
                 select.select([self.socket], [], [])
@@ -77,10 +77,10 @@ class Server:
                 data, peer = self.socket.recvfrom(SIZE)
                 taken.append(((begin, time.monotonic()), peer))
                 words = data.split()
-                count, order, answers = int(words[0]), words[1], int(words[2])
-            time.sleep(HOLD / 2)
-            answered = taken[:answers] if order == b"forth" else taken[::-1][:answers]
-            answered += taken[-1:] * (answers - len(answered))
+                count, order, responses = int(words[0]), words[1], int(words[2])
+            time.sleep(DELAY / 2)
+            answered = taken[:responses] if order == b"forth" else taken[::-1][:responses]
+            answered += taken[-1:] * (responses - len(answered))
             sent = []
             for _, peer in answered:
                 begin = time.monotonic()
@@ -94,15 +94,15 @@ class Server:
         return json.loads(self.lines.readline())
 
 
-def batch(client, server, count, order, answers):
+def batch(client, server, count, order, responses):
     """Returns the waits and the service times, by the log, each as the least and the most that it may have been: between
     a call and a look at the clock a program may lose the CPU."""
-    sent = send(client, count, f"{count} {order} {answers}".encode().ljust(SIZE))
-    for _ in range(answers):
+    sent = send(client, count, f"{count} {order} {responses}".encode().ljust(SIZE))
+    for _ in range(responses):
         client.recv(SIZE)
     log = server.heard()
     waits = waited(sent, log["received"])
-    return waits[:answers], [(max(0, end[0] - begin[1]), end[1] - begin[0])
+    return waits[:responses], [(max(0, end[0] - begin[1]), end[1] - begin[0])
                              for begin, end in zip(log["answered"], log["sent"])]
 
 
@@ -143,17 +143,17 @@ def check_average(test, what, daemon, metric, before, truth):
     test.figures.between(f"{what}: {metric}-average, s", got[0], (least, most), rel=TOLERANCE, slack=SLACK)
 
 
-def batches(test, daemon, client, server, what, rounds, count, order, answers):
+def batches(test, daemon, client, server, what, rounds, count, order, responses):
     before, read = counters(daemon)
     waits, services = [], []
     with no_readings([daemon]):
         for _ in range(rounds):
-            one = batch(client, server, count, order, answers)
+            one = batch(client, server, count, order, responses)
             waits += one[0]
             services += one[1]
     after, _ = counters(daemon)
     test.equal(f"{what}: exchanges, bytes", [a - b for a, b in zip(after, before)],
-               [rounds * answers, rounds * count * SIZE, rounds * answers * SIZE])
+               [rounds * responses, rounds * count * SIZE, rounds * responses * SIZE])
     for metric, truth in (("latency-wait", waits), ("latency-service", services)):
         check_average(test, what, daemon, metric, read, truth)
 

@@ -59,8 +59,8 @@ CONF = OTHERS + f"""
   </Probe>
 """
 CSV_S = 0.6e-6  # the csv plugin writes whole microseconds
-OPS, OCTETS = "disk_ops-submitted", "disk_octets-submitted"
-COMPLETED, COMPLETED_OCTETS = "disk_ops-completed", "disk_octets-completed"
+OPS, BYTES = "disk_ops-submitted", "disk_octets-submitted"
+COMPLETED, COMPLETED_BYTES = "disk_ops-completed", "disk_octets-completed"
 MISSED = "self", "total_events-missed_disk"  # a program is not run by an interrupt of its own run
 END = re.compile(r"(\d+:\d+) (\w+) \(.*\) \d+ \+ (\d+)")  # of a request, in the trace
 
@@ -108,7 +108,7 @@ class Growth:
 
     def _count_unseen(self):
         """Requests of each device and kind that no program has seen the end of, and their bytes."""
-        self.unseen, self.octets = collections.Counter(), collections.Counter()
+        self.unseen, self.byte_count = collections.Counter(), collections.Counter()
         ends = [END.match(event.text.replace(",", ":", 1)) for event in self.trace.events]
         self.largest = max((int(end[3]) * SECTOR for end in ends if end), default=0)
         for event in self.trace.unseen:
@@ -116,7 +116,7 @@ class Growth:
             if end:
                 of = end[1], "flush" if end[2].startswith("FF") else "read" if "R" in end[2] else "write"
                 self.unseen[of] += 1
-                self.octets[of] += int(end[3]) * SECTOR
+                self.byte_count[of] += int(end[3]) * SECTOR
 
     def __getitem__(self, one):
         return self.grown[one]
@@ -125,8 +125,8 @@ class Growth:
         """Requests that no program may have seen."""
         return self.unseen[disk.device(), operation] + self.grown[MISSED][0]
 
-    def missing_octets(self, disk, operation):
-        return self.octets[disk.device(), operation] + self.grown[MISSED][0] * self.largest
+    def missing_bytes(self, disk, operation):
+        return self.byte_count[disk.device(), operation] + self.grown[MISSED][0] * self.largest
 
 
 def transfer(load, how, number, size, path):
@@ -136,19 +136,19 @@ def transfer(load, how, number, size, path):
 
 def all_counted(test, what, grown, series, disk, numbers, size):
     """So many reads and writes, of bytes each."""
-    ops, octets = series
+    ops, byte_count = series
     for at, operation in enumerate(("read", "write")):
         want, missing = numbers[at], grown.missing(disk, operation)
         test.within(f"{what}: {operation}s", grown[ops][at], want - missing, want)
-        test.equal(f"{what}: bytes of {operation}s", grown[octets][at], size * grown[ops][at])
+        test.equal(f"{what}: bytes of {operation}s", grown[byte_count][at], size * grown[ops][at])
 
 
 def of_disk(disk):
-    return (disk.name, COMPLETED), (disk.name, COMPLETED_OCTETS)
+    return (disk.name, COMPLETED), (disk.name, COMPLETED_BYTES)
 
 
 def of_service(name):
-    return (name, OPS), (name, OCTETS)
+    return (name, OPS), (name, BYTES)
 
 
 def devices(test, daemon, first, disk):
@@ -264,14 +264,14 @@ def spinning(test):
 def always_another(test, daemon, load, disk, number):
     """Whoever waits for a request sleeps when it ends: its end meets somebody else each time."""
     spins = spinning(test)
-    met = {name: (name, "derive-interrupted") for name in ("first", "busy")}
-    with Growth(test, daemon, *of_service("first"), ("busy", OPS), *met.values()) as grown:
+    interrupted = {name: (name, "derive-interrupted") for name in ("first", "busy")}
+    with Growth(test, daemon, *of_service("first"), ("busy", OPS), *interrupted.values()) as grown:
         transfer(load, "direct", number, 4096, disk.path)
     for spin in spins:
         spin.process.kill()
-    print(f"note: bytes whose end has met who only works: {grown[met['busy']][0]} of {2 * number * 4096}")
+    print(f"note: bytes whose end has met who only works: {grown[interrupted['busy']][0]} of {2 * number * 4096}")
     # It may have been kept from falling asleep.
-    test.figures.equal(f"{disk.name}: bytes whose end has met who submits", grown[met["first"]][0], 0)
+    test.figures.equal(f"{disk.name}: bytes whose end has met who submits", grown[interrupted["first"]][0], 0)
     all_counted(test, f"{disk.name}: submitted", grown, of_service("first"), disk, (number, number), 4096)
     test.equal(f"{disk.name}: submitted by who only works", grown["busy", OPS], [0, 0])
 
@@ -334,25 +334,25 @@ def write_back(test, daemon, load, service, mounted):
     """What is left in the page cache, and written when who has left it is gone."""
     disk, where = mounted
     number, size = 2000, 4096
-    all_octets = number * size
+    all_bytes = number * size
     path = os.path.join(where, f"of_{load.name}.{time.monotonic_ns()}")
-    written = (service, OCTETS), ("disk", OCTETS + "-writeback"), ("busy", OCTETS)
+    written = (service, BYTES), ("disk", BYTES + "-writeback"), ("busy", BYTES)
     with Growth(test, daemon, *written) as grown:
         transfer(load, "dirty", number, size, path)
         disks.run("sync", "-f", path)
-    return all_octets - grown.missing_octets(disk, "write"), all_octets, [grown[one][-1] for one in written]
+    return all_bytes - grown.missing_bytes(disk, "write"), all_bytes, [grown[one][-1] for one in written]
 
 
 def nobody(test, daemon, load, mounted):
-    least, all_octets, (own, kernel, busy) = write_back(test, daemon, load, "second", mounted)
+    least, all_bytes, (own, kernel, busy) = write_back(test, daemon, load, "second", mounted)
     test.equal("written back: of whom no cgroup tells", own, 0)
     # With what others leave to the kernel at the time.
     test.within("written back: for nobody in particular", kernel, least, float("inf"))
-    test.figures.within("written back: for others", kernel - all_octets, least - all_octets, 256 * MIB)
+    test.figures.within("written back: for others", kernel - all_bytes, least - all_bytes, 256 * MIB)
     test.equal("written back: of who only works", busy, 0)
 
 
-def cgroups_write_back(test, daemon, mounted, tier):
+def cgroups_write_back(test, daemon, mounted, hook_set):
     """cgroup2 tells whose pages they are: by the memory controller, and by that of I/O where it is on."""
     groups = Cgroups()
     with open(os.path.join(groups.root, "cgroup.controllers"), encoding="ascii") as words:
@@ -365,15 +365,15 @@ def cgroups_write_back(test, daemon, mounted, tier):
         for word in controllers:
             with open(control, "w", encoding="ascii") as file:
                 file.write("+" + word)
-        if "io" not in controllers and tier > 1:
+        if "io" not in controllers and hook_set > 1:
             test.left_out("write-back by the memory controller", "this hook set asks the controller of I/O alone")
             continue
         load = test.load("io", name="kt_third")
         name = test.own("kt_dirtier")
         groups.make(name)
         groups.enter(name, load.pid)
-        least, all_octets, (own, _, busy) = write_back(test, daemon, load, "dirtier", mounted)
-        test.within(f"written back: of the cgroup, by {controllers}", own, least, all_octets + MIB)
+        least, all_bytes, (own, _, busy) = write_back(test, daemon, load, "dirtier", mounted)
+        test.within(f"written back: of the cgroup, by {controllers}", own, least, all_bytes + MIB)
         test.equal("written back: of who only works", busy, 0)
         load.end()
         groups.remove()
@@ -443,7 +443,7 @@ def main():
         daemon = test.collectd(CONF, interval=INTERVAL)
         loads = {name: test.load("io", name="kt_" + name) for name in ("first", "second")}
         daemon.wait_rows("self", "duration-read_disk", 2)
-        tier = int(daemon.rows("self", "count-tier_disk")[-1][1])
+        hook_set = int(daemon.rows("self", "count-tier_disk")[-1][1])
         for each in (disk, other):
             transfer(loads["first"], "direct", 10, 4096, each.path)
         devices(test, daemon, loads["first"], disk)
@@ -459,7 +459,7 @@ def main():
         known_times(test, daemon, loads)
         mounted = other, disks.mounted(test, other, "mounted")
         nobody(test, daemon, loads["second"], mounted)
-        cgroups_write_back(test, daemon, mounted, tier)
+        cgroups_write_back(test, daemon, mounted, hook_set)
         test.equal("refused", daemon.rows("self", "total_events-refused_disk")[-1][1], 0)
         test.equal("complaints", daemon.complaints(), [])
         test.stop(daemon)

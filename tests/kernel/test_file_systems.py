@@ -63,31 +63,31 @@ def slow(kind, operation):
 
 def main():
     with Test(limit=120) as test:
-        places = {kind: on_disk(test, kind) for kind in SIZES} | {"overlay": overlay(test)}
-        places = {kind: path for kind, path in places.items() if path}
-        test.true("file systems", len(places) > 1, list(places))
+        paths = {kind: on_disk(test, kind) for kind in SIZES} | {"overlay": overlay(test)}
+        paths = {kind: path for kind, path in paths.items() if path}
+        test.true("file systems", len(paths) > 1, list(paths))
         daemons = start_all(test)
         load = test.load("files", name="kt_fslow")
         settled(daemons)
         begin = time.time()
-        before = {(tier, *name): value(daemon, "slow", slow(*name)) for tier, daemon in daemons.items()
-                  for name in itertools.product(places, COUNTS | BY_FUNCTIONS)}
-        for path in places.values():
+        before = {(hook_set, *name): value(daemon, "slow", slow(*name)) for hook_set, daemon in daemons.items()
+                  for name in itertools.product(paths, COUNTS | BY_FUNCTIONS)}
+        for path in paths.values():
             use(load, path)
         end = time.time()
-        for tier, daemon in daemons.items():
-            known = COUNTS | BY_FUNCTIONS if tier in WITH_READS else COUNTS
-            for kind in places:
+        for hook_set, daemon in daemons.items():
+            known = COUNTS | BY_FUNCTIONS if hook_set in WITH_READS else COUNTS
+            for kind in paths:
                 # Each row itself is waited for: that of a new series may be written late.
-                got = {of: daemon.row_after("slow", slow(kind, of), end)[1] - before[tier, kind, of] for of in known}
-                test.equal(f"hook set {tier}: {kind}", got, known)
+                got = {of: daemon.row_after("slow", slow(kind, of), end)[1] - before[hook_set, kind, of] for of in known}
+                test.equal(f"hook set {hook_set}: {kind}", got, known)
                 for of in known:
                     daemon.wait_rows("slow", f"latency-operation-{of}-{kind}-average", 1, begin)
-                test.equal(f"hook set {tier}: {kind}: what these hooks do not know",
+                test.equal(f"hook set {hook_set}: {kind}: what these hooks do not know",
                            {of for of in BY_FUNCTIONS if of not in known and value(daemon, "slow", slow(kind, of))}, set())
         load.end()
-        for tier, daemon in daemons.items():
-            test.equal(f"hook set {tier}: complaints", daemon.complaints(), [])
+        for hook_set, daemon in daemons.items():
+            test.equal(f"hook set {hook_set}: complaints", daemon.complaints(), [])
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ INTERVAL = 0.2 if SLOWNESS < 2 else 1
 SERIES = {"opens": "total_operations-open", "failed": "errors-open", "created": "total_operations-create",
           "deleted": "total_operations-delete", "renamed": "total_operations-rename"}
 SERVICES = ("one", "two", "slow", "traced")
-TIERS = (1, 2, 3, 4, 5)
+HOOK_SETS = (1, 2, 3, 4, 5)
 WITH_READS = (1, 2, 3, 4)
 WITH_VECTORS = (1, 3)
 NEEDS_OPTION = (5,)
@@ -33,33 +33,33 @@ THRESHOLD = 0.1   # s
 READ_SIZE, READS = 4096, 500
 
 
-def start(test, tier, option=True, slow_ns=ALL):
+def start(test, hook_set, option=True, slow_ns=ALL):
     words = 'Option "syscalls"\n' if option else ""
-    return test.collectd(f'{CONF}<Probe "files">\n Enable true\n Tier {tier}\n {words} Option "operations"\n'
+    return test.collectd(f'{CONF}<Probe "files">\n Enable true\n HookSet {hook_set}\n {words} Option "operations"\n'
                          f' Parameter "slow_ns" {slow_ns}\n</Probe>\n', interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS),
                          collect=("files",))
 
 
-def tier_of(daemon):
+def hook_set_of(daemon):
     return int(daemon.wait_rows("self", "count-tier_files")[-1][1])
 
 
 def start_all(test):
     """The hook sets that this kernel has. That of the system calls is available everywhere."""
-    daemons = {tier: start(test, tier) for tier in TIERS}
-    for tier, daemon in list(daemons.items()):
-        if tier_of(daemon) == tier:
+    daemons = {hook_set: start(test, hook_set) for hook_set in HOOK_SETS}
+    for hook_set, daemon in list(daemons.items()):
+        if hook_set_of(daemon) == hook_set:
             continue
         off = [line for line in daemon.log() if "probe files is off: " in line]
-        test.true(f"hook set {tier} is unavailable: {off}", any(re.search(UNAVAILABLE, line) for line in off))
-        test.true(f"hook set {tier} may be missing", tier not in NEEDS_OPTION)
-        test.stop(daemons.pop(tier))
+        test.true(f"hook set {hook_set} is unavailable: {off}", any(re.search(UNAVAILABLE, line) for line in off))
+        test.true(f"hook set {hook_set} may be missing", hook_set not in NEEDS_OPTION)
+        test.stop(daemons.pop(hook_set))
     return daemons
 
 
-def without_option(test, tiers):
+def without_option(test, hook_sets):
     daemon = start(test, NEEDS_OPTION[0], option=False)
-    test.equal("without the option: hook set", tier_of(daemon), min(set(tiers) - set(NEEDS_OPTION), default=0))
+    test.equal("without the option: hook set", hook_set_of(daemon), min(set(hook_sets) - set(NEEDS_OPTION), default=0))
     test.true("without the option: the log names it", any('it needs Option "syscalls"' in line for line in daemon.log()))
     test.stop(daemon)
 
@@ -97,11 +97,11 @@ def missed(daemon):
 def grown(daemons, service, names, act):
     """({hook set: {name: growth}}, what act returns)"""
     settled(daemons)
-    before = {tier: values(daemon, service, names) for tier, daemon in daemons.items()}
+    before = {hook_set: values(daemon, service, names) for hook_set, daemon in daemons.items()}
     result = act()
     settled(daemons)
-    return {tier: {name: now - before[tier][name] for name, now in values(daemon, service, names).items()}
-            for tier, daemon in daemons.items()}, result
+    return {hook_set: {name: now - before[hook_set][name] for name, now in values(daemon, service, names).items()}
+            for hook_set, daemon in daemons.items()}, result
 
 
 def ask(load, line):
@@ -134,15 +134,15 @@ def two_services(test, daemons):
             thread.join()
 
     settled(daemons)
-    before = {(tier, name): values(daemon, name, SERIES) for tier, daemon in daemons.items() for name in loads}
-    missed_before = {tier: missed(daemon) for tier, daemon in daemons.items()}
+    before = {(hook_set, name): values(daemon, name, SERIES) for hook_set, daemon in daemons.items() for name in loads}
+    missed_before = {hook_set: missed(daemon) for hook_set, daemon in daemons.items()}
     act()
     settled(daemons)
-    for (tier, name), counts in before.items():
-        now, told = values(daemons[tier], name, SERIES), missed(daemons[tier]) - missed_before[tier]
+    for (hook_set, name), counts in before.items():
+        now, reported = values(daemons[hook_set], name, SERIES), missed(daemons[hook_set]) - missed_before[hook_set]
         got, want = {key: now[key] - counts[key] for key in now}, known(numbers[name])
-        test.true(f"hook set {tier}, {name}: {want}, less at most {told} that the kernel has withheld",
-                  all(want[key] - told <= got[key] <= want[key] for key in want), got)
+        test.true(f"hook set {hook_set}, {name}: {want}, less at most {reported} that the kernel has withheld",
+                  all(want[key] - reported <= got[key] <= want[key] for key in want), got)
     for load in loads.values():
         load.end()
 
@@ -152,29 +152,29 @@ def syncs(test, daemons, load):
     path, kind = os.path.join(test.disk, "synced"), file_system(test.disk)
     names = {"count": f"total_operations-slow-fsync-{kind}", "ms": f"total_time_in_ms-slow-fsync-{kind}"}
     counts, ns = grown(daemons, "slow", names, lambda: ask(load, f"sync 100 {path}"))
-    for tier, got in counts.items():
-        test.equal(f"hook set {tier}: fsync and fdatasync on {kind}", got["count"], 100)
+    for hook_set, got in counts.items():
+        test.equal(f"hook set {hook_set}: fsync and fdatasync on {kind}", got["count"], 100)
         # Between the program's clock and one hook set's hooks are those of the others.
-        test.within(f"hook set {tier}: ms in them", got["ms"], 0, ns / 1e6 + 1)
-        test.figures.close(f"hook set {tier}: ms in them", got["ms"], ns / 1e6, rel=0.02 * SLOWNESS, slack=2)
-        seen = daemons[tier].rows("slow", f"latency-operation-fsync-{kind}-average")
+        test.within(f"hook set {hook_set}: ms in them", got["ms"], 0, ns / 1e6 + 1)
+        test.figures.close(f"hook set {hook_set}: ms in them", got["ms"], ns / 1e6, rel=0.02 * SLOWNESS, slack=2)
+        seen = daemons[hook_set].rows("slow", f"latency-operation-fsync-{kind}-average")
         longest = max(row[1] for row in seen if row[1] == row[1])
-        test.within(f"hook set {tier}: average of them at a reading, s", longest, 1e-6, 1.04 * ns / 1e9)
+        test.within(f"hook set {hook_set}: average of them at a reading, s", longest, 1e-6, 1.04 * ns / 1e9)
     if test.figures.decide:
         averages(test, daemons, load, path, kind)
 
 
 def averages(test, daemons, load, path, kind):
     """Of one that is alone in its interval, by the histogram."""
-    for tier, daemon in daemons.items():
+    for hook_set, daemon in daemons.items():
         begin = daemon.wait_rows("self", "duration-read_files", 1, time.time())[-1][0]
         ns = ask(load, f"sync 2 {path}")
         end = time.time()
         got = daemon.row_after("slow", f"latency-operation-fsync-{kind}-average", end)[1]
         if end - begin < daemon.interval / 2:
-            test.figures.close(f"hook set {tier}: average of 2 syncs, s", got, ns / 2e9, rel=0.04, slack=1e-4 * SLOWNESS)
+            test.figures.close(f"hook set {hook_set}: average of 2 syncs, s", got, ns / 2e9, rel=0.04, slack=1e-4 * SLOWNESS)
         else:
-            test.left_out(f"hook set {tier}: average of 2 syncs", "they took more than an interval")
+            test.left_out(f"hook set {hook_set}: average of 2 syncs", "they took more than an interval")
 
 
 def reads(test, daemons, load):
@@ -182,16 +182,16 @@ def reads(test, daemons, load):
     path, kind = os.path.join(test.disk, "file"), file_system(test.disk)
     with open(path, "wb") as file:
         file.write(bytes(READ_SIZE * READS))
-    for word, operation, tiers in (("read", "read", WITH_READS), ("vectors", "read", WITH_VECTORS),
+    for word, operation, hook_sets in (("read", "read", WITH_READS), ("vectors", "read", WITH_VECTORS),
                                    ("write", "write", WITH_READS)):
         names = {"count": f"total_operations-slow-{operation}-{kind}",
                  "ms": f"total_time_in_ms-slow-{operation}-{kind}"}
         counts, ns = grown(daemons, "slow", names, lambda word=word: ask(load, f"{word} {READ_SIZE} {path}"))
-        for tier, got in counts.items():
-            test.equal(f"hook set {tier}: {word}", got["count"], READS if tier in tiers else 0)
-            if tier in tiers:
-                test.within(f"hook set {tier}: {word}, ms at most", got["ms"], 0, ns / 1e6 + 1)
-                test.figures.within(f"hook set {tier}: {word}, ms", got["ms"], 0.2 * ns / 1e6 - 1, ns / 1e6 + 1)
+        for hook_set, got in counts.items():
+            test.equal(f"hook set {hook_set}: {word}", got["count"], READS if hook_set in hook_sets else 0)
+            if hook_set in hook_sets:
+                test.within(f"hook set {hook_set}: {word}, ms at most", got["ms"], 0, ns / 1e6 + 1)
+                test.figures.within(f"hook set {hook_set}: {word}, ms", got["ms"], 0.2 * ns / 1e6 - 1, ns / 1e6 + 1)
 
 
 def asleep(pid):
@@ -202,11 +202,11 @@ def asleep(pid):
     return int(status["voluntary_ctxt_switches"])
 
 
-def slow_open(test, load, tier):
+def slow_open(test, load, hook_set):
     """The opener of a FIFO waits until somebody reads: below the threshold, and above."""
-    daemon = start(test, tier, slow_ns=int(THRESHOLD * 1e9))
-    daemons = {tier: daemon}
-    tier_of(daemon)
+    daemon = start(test, hook_set, slow_ns=int(THRESHOLD * 1e9))
+    daemons = {hook_set: daemon}
+    hook_set_of(daemon)
     directory = test.mkdir("fifo")
     fifo, kind = os.path.join(directory, "fifo"), file_system(directory)
     os.mkfifo(fifo)
@@ -225,12 +225,12 @@ def slow_open(test, load, tier):
         return act
 
     got, ns = grown(daemons, "slow", names, after(THRESHOLD / 2))
-    test.equal("opens", got[tier]["opens"], 1)
-    test.within(f"slow opens, of one that took {ns / 1e6:.1f} ms at most", got[tier]["count"], 0, ns >= THRESHOLD * 1e9)
+    test.equal("opens", got[hook_set]["opens"], 1)
+    test.within(f"slow opens, of one that took {ns / 1e6:.1f} ms at most", got[hook_set]["count"], 0, ns >= THRESHOLD * 1e9)
     got, ns = grown(daemons, "slow", names, after(2 * THRESHOLD))
-    test.equal(f"one that took {ns / 1e6:.1f} ms is slow", [got[tier]["count"], got[tier]["opens"]], [1, 1])
-    test.within("ms that it took", got[tier]["ms"], 2 * THRESHOLD * 1e3 - 1, ns / 1e6 + 1)
-    test.figures.close("ms that it took", got[tier]["ms"], ns / 1e6, rel=0.01, slack=1)
+    test.equal(f"one that took {ns / 1e6:.1f} ms is slow", [got[hook_set]["count"], got[hook_set]["opens"]], [1, 1])
+    test.within("ms that it took", got[hook_set]["ms"], 2 * THRESHOLD * 1e3 - 1, ns / 1e6 + 1)
+    test.figures.close("ms that it took", got[hook_set]["ms"], ns / 1e6, rel=0.01, slack=1)
     end = time.time()
     got, ns = grown(daemons, "slow", names, after(2 * THRESHOLD))
     seen = [row[1] for row in daemon.rows("slow", "latency-file-percentile-99") if row[0] > end and row[1] == row[1]]
@@ -258,9 +258,9 @@ def traced(test, daemons):
     opens = [calls.get(name, (0, 0)) for name in ("open", "openat", "openat2", "creat")]
     want = {"opens": sum(count for count, _ in opens), "failed": sum(errors for _, errors in opens)}
     test.true("strace has counted", want["opens"] > 350, want["opens"])
-    for tier, daemon in daemons.items():
+    for hook_set, daemon in daemons.items():
         got = values(daemon, "traced", SERIES)
-        test.equal(f"hook set {tier}: opens as strace -c counts them", {key: got[key] for key in want}, want)
+        test.equal(f"hook set {hook_set}: opens as strace -c counts them", {key: got[key] for key in want}, want)
 
 
 def snooped(test, daemons, load, n=100):
@@ -276,10 +276,10 @@ def snooped(test, daemons, load, n=100):
     seen = [line.split() for line in snoop.process.stdout.read().splitlines()]
     errors = sum(words[2] == "-1" for words in seen)
     snoop.end()
-    for tier, got in counts.items():
+    for hook_set, got in counts.items():
         for what, count, lines in (("opens", got["opens"] - 2, len(seen)), ("failed", got["failed"], errors)):
-            test.within(f"hook set {tier}: {what}, as opensnoop sees them, which may lose some", lines, 0, count)
-            test.figures.within(f"hook set {tier}: {what}, as opensnoop sees them", lines, 0.99 * count, count)
+            test.within(f"hook set {hook_set}: {what}, as opensnoop sees them, which may lose some", lines, 0, count)
+            test.figures.within(f"hook set {hook_set}: {what}, as opensnoop sees them", lines, 0.99 * count, count)
 
 
 def main():
@@ -294,9 +294,9 @@ def main():
         slow_open(test, load, max(daemons))
         without_option(test, daemons)
         load.end()
-        for tier, daemon in daemons.items():
-            test.equal(f"hook set {tier}: refused", value(daemon, "self", "total_events-refused_files"), 0)
-            test.equal(f"hook set {tier}: complaints", daemon.complaints(), [])
+        for hook_set, daemon in daemons.items():
+            test.equal(f"hook set {hook_set}: refused", value(daemon, "self", "total_events-refused_files"), 0)
+            test.equal(f"hook set {hook_set}: complaints", daemon.complaints(), [])
 
 
 if __name__ == "__main__":

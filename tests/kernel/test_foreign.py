@@ -49,7 +49,7 @@ class Maps:
         found = []
         for entry in json.loads(out):
             values = [cpu["value"] for cpu in entry["values"]] if "values" in entry else [entry["value"]]
-            found.append((octets(entry["key"]), [octets(value) for value in values]))
+            found.append((byte_count(entry["key"]), [byte_count(value) for value in values]))
         return found
 
     def counts(self, name):
@@ -57,7 +57,7 @@ class Maps:
         return {key: sum(int.from_bytes(value, "little") for value in values) for key, values in self.dump(name)}
 
 
-def octets(texts):
+def byte_count(texts):
     return bytes(int(text, 16) for text in texts)
 
 

@@ -25,9 +25,9 @@ FUNCTIONS = 200
 CALLS = 50
 PATIENCE = 100 * lib.SLOWNESS  # seconds until another file is found: it is looked for every 10 s
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
-MULTI_SECONDS = 1
-READER = "ebpf-symbols"
-READER_SECONDS = 8  # that it is waited for
+UPROBE_MULTI_SECONDS = 1
+HELPER = "ebpf-symbols"
+HELPER_SECONDS = 8  # that it is waited for
 KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
 TRACEABLE = "/sys/kernel/tracing/available_filter_functions"
 GETPPID = "__x64_sys_getppid"
@@ -98,7 +98,7 @@ def check_many(test):
     seconds = all_of_them.seconds - one.seconds
     print(f"note: {len(lines)} functions instead of one: {more} links more, {seconds:.2f} s longer")
     if more < 10:
-        test.figures.within("seconds for 250 functions", seconds, -10, MULTI_SECONDS * lib.SLOWNESS)
+        test.figures.within("seconds for 250 functions", seconds, -10, UPROBE_MULTI_SECONDS * lib.SLOWNESS)
     else:
         test.left_out("the time that links to 250 functions take",
                       "this kernel has no uprobe.multi: single events were tried")
@@ -109,7 +109,7 @@ def check_many(test):
 def check_replaced(test):
     """A path at which another file is, twice; one that comes later, and one that goes. Yields where the daemon has to
     look."""
-    path, late, gone = (os.path.join(test.disk, name) for name in ("replaced", "late", "gone"))
+    path, late, removed = (os.path.join(test.disk, name) for name in ("replaced", "late", "gone"))
     source = os.path.join(lib.BUILD, "tests", "kernel", "load_call")
     loads = []
 
@@ -119,15 +119,15 @@ def check_replaced(test):
         loads.append(test.load_at(where))
 
     install(path)
-    install(gone)
-    daemon = Daemon(test, *(f'Attach "uprobe:{where}:called"' for where in (path, late, gone)))
+    install(removed)
+    daemon = Daemon(test, *(f'Attach "uprobe:{where}:called"' for where in (path, late, removed)))
     install(path)
     install(late)
-    os.unlink(gone)
+    os.unlink(removed)
     yield
     test.true("replaced: told", daemon.wait_said(f"attached to {path}, which has been replaced"))
     test.true("late: told", daemon.wait_said(f"attached to {late}, which is there now"))
-    test.true("gone: told", daemon.wait_said(f'Attach "uprobe:{gone}:called" until its file changes'))
+    test.true("gone: told", daemon.wait_said(f'Attach "uprobe:{removed}:called" until its file changes'))
     for load in loads:
         load.ask(str(CALLS))
     test.equal("calls of the new program, of the old, of the late one, and of one whose file is gone",
@@ -175,7 +175,7 @@ def check_service(test):
     daemon.end()
 
 
-class Reader:
+class Helper:
     """A path for ebpf-symbols that leads to what it is set to."""
 
     def __init__(self, test, name, program):
@@ -187,26 +187,26 @@ class Reader:
         os.rename(self.path + ".new", self.path)
 
 
-def check_late_reader(test):
+def check_late_helper(test):
     """The program that looks for symbols does not answer the first time, or cannot be started twice: what a section needs
     and what a line wants is attached later. Yields as well."""
-    path, hangs, real = os.path.join(test.disk, "slow"), os.path.join(test.disk, "hangs"), os.path.join(lib.BUILD, READER)
+    path, hangs, real = os.path.join(test.disk, "slow"), os.path.join(test.disk, "hangs"), os.path.join(lib.BUILD, HELPER)
     shutil.copy(os.path.join(lib.BUILD, "tests", "kernel", "load_call"), path)
     shutil.copy(shutil.which("wc"), hangs)
     load = test.load_at(path)
     section = block("section", section_object(test.mkdir("section"), "section", path))
-    hung, missing = Reader(test, "hung", hangs), Reader(test, "missing", "/none/here")
+    hung, missing = Helper(test, "hung", hangs), Helper(test, "missing", "/none/here")
 
-    def answer_next():
+    def reply_next():
         if wait_for_program(test, hangs):
             hung.become(real)
 
-    answering = threading.Thread(target=answer_next)
+    answering = threading.Thread(target=reply_next)
     answering.start()
-    slow, none = (Daemon(test, f'Attach "uprobe:{path}:called"', services=f'SymbolReader "{reader.path}"\n{section}')
-                  for reader in (hung, missing))
+    slow, none = (Daemon(test, f'Attach "uprobe:{path}:called"', services=f'SymbolHelper "{helper.path}"\n{section}')
+                  for helper in (hung, missing))
     answering.join()
-    test.true("a reader that hangs is waited for", slow.seconds > READER_SECONDS, slow.seconds)
+    test.true("a reader that hangs is waited for", slow.seconds > HELPER_SECONDS, slow.seconds)
     yield
     test.true("no reader: told", none.wait_said("is not attached yet and is tried again: cannot read", 2))
     missing.become(real)
@@ -270,25 +270,25 @@ def check_kernel(test):
                  f'Attach "kprobe:{GETPPID}" "links_kernel_call"',
                  'Attach "kretprobe:no_such_function" "links_kernel_returns"')
     said = "\n".join(few.daemon.complaints())
-    has_multi = f'"kprobe:{GETPPID}"' not in said
+    has_kprobe_multi = f'"kprobe:{GETPPID}"' not in said
     test.contains("message for the one that is not there", said, "kretprobe:no_such_function")
     load.ask(str(CALLS))
-    expected = {"kernel_calls": CALLS * has_multi, "kernel_returns": CALLS * has_multi, "single": CALLS}
+    expected = {"kernel_calls": CALLS * has_kprobe_multi, "kernel_returns": CALLS * has_kprobe_multi, "single": CALLS}
     test.equal("system calls, by a link for many and by one", few.counts(*expected), expected)
     few.end()
-    program, member = ("links_kernel_calls", "kernel_calls") if has_multi else ("links_kernel_call", "single")
+    program, member = ("links_kernel_calls", "kernel_calls") if has_kprobe_multi else ("links_kernel_call", "single")
     lines = [f'Attach "kprobe:{name}" "{program}"' for name in [*quiet_functions(), GETPPID]]
     wildcard = 'Attach "kprobe:*_sys_getppi[d]" "links_kernel_calls"'
     all_of_them = Daemon(test, only, *lines, wildcard)
     load.ask(str(CALLS))
     test.equal("system calls, by one of 200 functions and, where there are links for many, by a wildcard",
-               all_of_them.counts(member), {member: CALLS * (1 + has_multi)})
+               all_of_them.counts(member), {member: CALLS * (1 + has_kprobe_multi)})
     said = "\n".join(all_of_them.daemon.complaints())
-    if has_multi:
+    if has_kprobe_multi:
         test.equal("messages where there are links for many", said, "")
     else:
         test.contains("message for the wildcard", said, "kprobe.multi")
-    print(f"note: {len(lines)} functions of the kernel, {'one link' if has_multi else 'single'}: "
+    print(f"note: {len(lines)} functions of the kernel, {'one link' if has_kprobe_multi else 'single'}: "
           f"{all_of_them.seconds - few.seconds:.2f} s longer")
     all_of_them.end()
     load.end()
@@ -296,7 +296,7 @@ def check_kernel(test):
 
 def main():
     with Test(limit=400) as test:
-        changes = check_replaced(test), check_service(test), check_full(test), check_late_reader(test)
+        changes = check_replaced(test), check_service(test), check_full(test), check_late_helper(test)
         for change in changes:
             next(change, None)
         check_many(test)

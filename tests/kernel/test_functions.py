@@ -215,7 +215,7 @@ def times(test, daemon, service, moment, truth):
                                                         or name.startswith("total_time_in_ms-function-failing")], [])
 
 
-def is_stepped(path, symbol):
+def is_single_stepped(path, symbol):
     """Does the kernel have to single-step its first instruction? By objdump."""
     text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={symbol}", path], check=True,
                           capture_output=True, text=True).stdout
@@ -229,7 +229,7 @@ def stepping(test, daemon, path):
     for block in re.findall("<Function.*?</Function>", PROBE, re.S):
         returns = bool(re.search('Latency|Errors|"return"', block))
         symbols = re.findall(r'"uprobe:\{0\}:(\w+)"', block)
-        want += any(is_stepped(path, symbol) for symbol in symbols) + bool(symbols and returns)
+        want += any(is_single_stepped(path, symbol) for symbol in symbols) + bool(symbols and returns)
     said = [re.search(r'Function "(\w+)"(?: and (\d+) others)?: the kernel has to single-step', line) for line in daemon.log()]
     test.equal("what is single-stepped, as the log has it", sum(1 + int(it.group(2) or 0) for it in said if it), want)
 

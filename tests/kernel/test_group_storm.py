@@ -50,7 +50,7 @@ def known_groups(number):
     """By inode number, of those of this hierarchy in the map: its keys begin with both."""
     dump = subprocess.run([bpf_objects.BPFTOOL, "-j", "map", "dump", "id", str(number)], capture_output=True,
                           check=True).stdout
-    keys = [struct.unpack_from("=QI", bytes(int(octet, 16) for octet in entry["key"])) for entry in json.loads(dump)]
+    keys = [struct.unpack_from("=QI", bytes(int(byte, 16) for byte in entry["key"])) for entry in json.loads(dump)]
     return {inode for inode, of in keys if of == hierarchy()}
 
 

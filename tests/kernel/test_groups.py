@@ -160,7 +160,7 @@ def short_lives(test, daemon, hierarchy):
     load.end()
 
 
-def moved_and_gone(test, daemon, hierarchy):
+def moved_and_removed(test, daemon, hierarchy):
     """Processes that a reading meets in one container, and that end in another before the next."""
     identities = new_id(), new_id()
     for identity in identities:
@@ -263,7 +263,7 @@ def main():
             test.equal(hierarchy.what("ran before the plugin: ps_count"), count(daemon, own[:12], moment), [1, 1])
             load.end()
         together(case(test, daemon, hierarchy) for hierarchy in found
-                 for case in (container, short_lives, moved_and_gone, units, containers_by_rule))
+                 for case in (container, short_lives, moved_and_removed, units, containers_by_rule))
         test.stop(daemon)
         daemon = test.collectd("".join(BY_NAME.format(name=hierarchy.name) for hierarchy in found), interval=INTERVAL,
                                collect=("process",))

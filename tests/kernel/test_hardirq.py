@@ -72,7 +72,7 @@ def work(path, seconds=SECONDS):
             time.sleep(0.001)
 
 
-def look(daemon):
+def snapshot(daemon):
     """(before, {(CPU, line): count by the plugin}, after), all of one reading."""
     before = interrupts()
     moment = time.time()
@@ -131,17 +131,17 @@ def compare(test, daemon, by_cpu):
     daemon.wait_rows("self", "duration-read_hardirq", 2)
     work(os.path.join(test.disk, "file"))
     with trace_of_init(test) as of_init:
-        first = look(daemon)
+        first = snapshot(daemon)
         work(os.path.join(test.disk, "file"))
-        second = look(daemon)
+        second = snapshot(daemon)
     test.equal("events that the trace has lost", of_init.lost, 0)
-    looks, missing, slack = (first, second), unseen(of_init), 1
+    snapshots, missing, slack = (first, second), unseen(of_init), 1
     if not by_cpu:
-        looks = [(folded(before), counted, folded(after)) for before, counted, after in looks]
+        snapshots = [(folded(before), counted, folded(after)) for before, counted, after in snapshots]
         missing, slack = folded(missing), truth.CPUS
         test.equal("without the option: whose series", {subject for subject, _ in second[1]}, {"hardirq"})
     test.within(f"lines and vectors that were compared, {'by CPU' if by_cpu else 'of all CPUs'}",
-                counts(test, *looks, missing, slack), 2, 1000)
+                counts(test, *snapshots, missing, slack), 2, 1000)
 
 
 def all_ms(daemon):

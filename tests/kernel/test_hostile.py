@@ -29,7 +29,7 @@ GOOD = """
     Enable false
   </Probe>
 """
-KEPT = "it kept others from the walk over tasks, and is called no more"
+BLOCKED_OTHERS = "it kept others from the walk over tasks, and is called no more"
 # Object, what is replaced in it, and the text that its message must show; None: it is a probe.
 OBJECTS = {
     "event": ("hostile_event", None, None),
@@ -41,7 +41,7 @@ OBJECTS = {
     "hash": ("hostile_hash", None, "most of it for the map hashed, but of MaxMemory "),
     "full": ("hostile_full", None, None),
     "walk": ("hostile_walk", None, "cannot run its iterator: it does not come to an end"),
-    "silent": ("hostile_silent", None, f"program hostile_silent: {KEPT}"),
+    "silent": ("hostile_silent", None, f"program hostile_silent: {BLOCKED_OTHERS}"),
     "visitor": ("hostile_visitor", None, None),
 }
 
@@ -128,7 +128,7 @@ def visitor(test, daemon):
     daemon.wait_rows("self", "count-tier_visitor", 5)
     lines = [line for line in daemon.complaints() if "probe visitor: " in line]
     test.equal(f"visitor: messages {lines}", len(lines), 1)
-    test.true("visitor: it is named", f"program hostile_visitor: {KEPT}" in "".join(lines))
+    test.true("visitor: it is named", f"program hostile_visitor: {BLOCKED_OTHERS}" in "".join(lines))
     test.equal("visitor: hook set", daemon.rows("self", "count-tier_visitor")[-1][1], 0)
     shares = [row[1] for row in daemon.rows("busy", "gauge-cpu_percent")]
     test.true("visitor: a busy process has used CPU", max(shares) > 0, shares)

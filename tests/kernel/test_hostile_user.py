@@ -22,7 +22,7 @@ LONG = bool(os.environ.get("TEST_LONG"))
 INTERVAL = 1 if LONG or SLOWNESS >= 2 else 0.5
 THREADS, SOCKETS = (20000, 100000) if LONG else (2000, 5000)
 RENAMES = 300          # a second
-HOLD = 30 if LONG else INTERVAL
+DURATION = 30 if LONG else INTERVAL
 GAP = 2                # intervals between two readings, at most
 ORDER, USE_MS = 20, 100
 AROUND = 200 * SLOWNESS  # us: between an answer and the sleep that follows
@@ -117,7 +117,7 @@ class Daemon:
         cpu = sum(self.daemon.row_after("v", "ps_cputime", moment)[1:])
         return self.daemon.exchanges("server", moment), cpu
 
-    def hold(self, how):
+    def check_during(self, how):
         """What must hold while the attack is on."""
         test, what = self.test, f"{self.what}: {how}" if how else self.what
         begin = time.time()
@@ -126,7 +126,7 @@ class Daemon:
         said = self.victims.server.result()
         before = truth.schedstat(self.victims.one.pid)[0]
         self.victims.one.ask(f"use {USE_MS}")
-        time.sleep(HOLD)
+        time.sleep(DURATION)
         now, cpu_now = self.figures()
         used = (truth.schedstat(self.victims.one.pid)[0] - before) / 1000
         test.equal(f"{what}: requests, bytes received and sent of a service", [b - a for a, b in zip(exchanges, now)],
@@ -217,7 +217,7 @@ def storm(test, daemon):
         pass
     newcomer = test.load("task", name="kt_newcomer")
     attacks.append(newcomer)
-    daemon.hold(f"{RENAMES} renames a second")
+    daemon.check_during(f"{RENAMES} renames a second")
     attacks.remove(load)
     load.end()
     rows = daemon.daemon.wait_rows(test.own("kt_newcomer"), "ps_count")
@@ -231,7 +231,7 @@ def floods(*kinds):
         daemon = Daemon(test, victims, ", ".join(kinds))
         for kind in kinds:
             attack(test, kind, sizes[kind])
-        daemon.hold("")
+        daemon.check_during("")
         if "names" in kinds:
             check_names(test, victims, daemon.daemon)
             storm(test, daemon)
@@ -256,14 +256,14 @@ def pid_files(test, victims, directory, _):
     }
     victims.remove_pid_file()
     victims.link_directory(os.path.join(directory, f"root-{victims.bystander.pid}"))
-    daemon.hold("the pid of another user's process, in a file that is said to be root's")
+    daemon.check_during("the pid of another user's process, in a file that is said to be root's")
     short = ("a FIFO", "a file that cannot be read")
     for how in replaced if LONG else short:
         victims.remove_pid_file()
         replaced[how]()
-        daemon.hold(how)
+        daemon.check_during(how)
     victims.write_prey(victims.bystander.pid)
-    daemon.hold("the pid of another user's process")
+    daemon.check_during("the pid of another user's process")
     test.equal("pid file: processes of its service, which that one is not among",
                daemon.daemon.row_after("prey", "ps_count", time.time())[1:], (1, 1))
     victims.remove_pid_file()
@@ -276,7 +276,7 @@ def pid_files(test, victims, directory, _):
 def command_line(test, victims, directory, server):
     daemon = Daemon(test, victims, "command line that nobody can read")
     attack(test, "command-line", os.path.join(directory, "read"))
-    daemon.hold("")
+    daemon.check_during("")
     daemon.end()
     server.end()
 
@@ -294,7 +294,7 @@ def objects(test, victims, directory, _):
         lines = [line for line in daemon.daemon.complaints() if path in line]
         test.equal(f"object {name}: messages {lines}", len(lines), 1)
         test.equal(f"object {name}: count-tier", daemon.daemon.wait_rows("self", f"count-tier_{name}")[0][1], 0)
-    daemon.hold("")
+    daemon.check_during("")
     daemon.end()
 
 

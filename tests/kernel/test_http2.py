@@ -13,7 +13,7 @@ import time
 
 import http2
 from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
-from request_tiers import KNOWS_ARRIVAL, TIERS, gets
+from request_hook_sets import KNOWS_ARRIVAL, HOOK_SETS, gets
 from test_progress import (INTERVAL, METRICS, NEVER, Request, at_once, check_time, figures, readings, rows_around,
                            spans, wait_quiet)
 from test_progress import check as check_progress
@@ -63,7 +63,7 @@ CONF = f"""
     Collect "total_requests" "total_requests-streams" "total_connections-unread" "gauge-requests_in_progress"
     Collect "gauge-requests_waiting" "gauge-requests_oldest"
     Collect "latency-service" "latency-service_first" "latency-response"
-    Tier {{}}
+    HookSet {{}}
     Option "syscalls"
     Parameter "stream_after" {AFTER}
   </Probe>""" + "".join(f"""
@@ -89,11 +89,11 @@ def counted(server, begin=0.0):
 
 def check_count(test, daemons, server, begin=0.0, more=0):
     want, moment = counted(server, begin) + more, time.time()
-    for tier, daemon in daemons.items():
-        if NOT_SEEN.get(tier) == server.name:
+    for hook_set, daemon in daemons.items():
+        if NOT_SEEN.get(hook_set) == server.name:
             continue
         got = daemon.row_after(server.name, "total_requests", moment)[1]
-        test.equal(f"hook set {tier}, {server.name}: requests", got, want)
+        test.equal(f"hook set {hook_set}, {server.name}: requests", got, want)
 
 
 def run_case(case, client):
@@ -131,11 +131,11 @@ def check_times(test, daemons, servers, clients):
     for name in TIMED:
         servers[name].settled(begin)
     moment = time.time()
-    for tier, daemon in daemons.items():
+    for hook_set, daemon in daemons.items():
         for name in TIMED:
             for metric, want in (("service_first", delay), ("service", 2 * delay), ("response", 2 * delay)):
-                if metric != "response" or tier in KNOWS_ARRIVAL:
-                    check_average(test, f"hook set {tier}, {name}: {metric}, s", daemon, name, metric, want,
+                if metric != "response" or hook_set in KNOWS_ARRIVAL:
+                    check_average(test, f"hook set {hook_set}, {name}: {metric}, s", daemon, name, metric, want,
                                   (begin, end, moment))
 
 
@@ -171,8 +171,8 @@ def check_many(test, daemons, server):
     end = time.time()
     server.settled()
     requests = [one for one in Served(server).requests() if one.sent[0] > begin]
-    for tier, daemon in daemons.items():
-        name = f"hook set {tier}, {MANY} at once: {metric}"
+    for hook_set, daemon in daemons.items():
+        name = f"hook set {hook_set}, {MANY} at once: {metric}"
         check_time(test, name, rows_around(daemon, server.name, metric, begin, end), spans(requests)[0])
         rows = readings(daemon, server.name, begin, end)
         want = sum(figures(requests, *row[:2])[0] for row in rows)
@@ -190,8 +190,8 @@ def check_streams(test, daemons, server):
         time.sleep(0.25)
     client.wait(5)
     moment = time.time()
-    for tier, daemon in daemons.items():
-        name = f"hook set {tier}, streams"
+    for hook_set, daemon in daemons.items():
+        name = f"hook set {hook_set}, streams"
         test.equal(f"{name}: streams", daemon.row_after(server.name, "total_requests-streams", moment)[1], 2)
         test.equal(f"{name}: requests", gets(daemon, server.name, "total_requests", 3, moment), 3)
         for metric in METRICS[::2]:
@@ -207,30 +207,30 @@ def check_closed(test, daemons, server):
     other.sock.sendall(http2.reset(1))
     for want in (5, 2):
         moment = time.time()
-        for tier, daemon in daemons.items():
-            test.equal(f"hook set {tier}, closed: in progress", gets(daemon, server.name, METRICS[0], want, moment), want)
+        for hook_set, daemon in daemons.items():
+            test.equal(f"hook set {hook_set}, closed: in progress", gets(daemon, server.name, METRICS[0], want, moment), want)
         client.close()
-    for tier, daemon in daemons.items():
+    for hook_set, daemon in daemons.items():
         got = daemon.row_after(server.name, "total_requests", time.time())[1]
-        test.equal(f"hook set {tier}, closed: requests", got, 0)
+        test.equal(f"hook set {hook_set}, closed: requests", got, 0)
 
 
 def check_garbage(test, daemons, server):
     """Its own figures are all that it can spoil, and it can do no harm."""
-    for octets in (b"\xff" * 100000, http2.frame(http2.SETTINGS, 0, 0, bytes(5)) * 100,
+    for byte_count in (b"\xff" * 100000, http2.frame(http2.SETTINGS, 0, 0, bytes(5)) * 100,
                    http2.headers(1 << 31 | 1) * 3, bytes(9) * 30000, b"\0\0\0\x09\0\0\0\0"):
         client = http2.Client(server)
-        client.sock.sendall(octets)
+        client.sock.sendall(byte_count)
         client.finish()
-    spoiled = {tier: daemon.row_after(server.name, "total_requests", time.time())[1]
-               for tier, daemon in daemons.items()}
+    spoiled = {hook_set: daemon.row_after(server.name, "total_requests", time.time())[1]
+               for hook_set, daemon in daemons.items()}
     begin = time.time()
     client = http2.Client(server)
     client.rounds(10, 5, "plain", DELAY)
     want, moment = counted(server, begin), time.time()
-    for tier, daemon in daemons.items():
-        got = daemon.row_after(server.name, "total_requests", moment)[1] - spoiled[tier]
-        test.equal(f"hook set {tier}, garbage: requests of another connection", got, want)
+    for hook_set, daemon in daemons.items():
+        got = daemon.row_after(server.name, "total_requests", moment)[1] - spoiled[hook_set]
+        test.equal(f"hook set {hook_set}, garbage: requests of another connection", got, want)
 
 
 def check_unread(test, daemons, server, servers):
@@ -238,20 +238,20 @@ def check_unread(test, daemons, server, servers):
     client = http2.Client(server)
     client.rounds(5, 1, "only", DELAY)
     server.settled()
-    for tier, daemon in daemons.items():
+    for hook_set, daemon in daemons.items():
         for name, want in ((server.name, 1), (servers["plain"].name, 0)):
             got = daemon.row_after(name, "total_connections-unread", time.time())[1]
-            test.equal(f"hook set {tier}, {name}: connections that are not looked into", got, want)
+            test.equal(f"hook set {hook_set}, {name}: connections that are not looked into", got, want)
         got = daemon.row_after(server.name, "total_requests", time.time())[1]
-        test.within(f"hook set {tier}, {server.name}: turns", got, 5, 7)
+        test.within(f"hook set {hook_set}, {server.name}: turns", got, 5, 7)
 
 
 def start_daemons(test):
-    daemons = {tier: test.collectd(CONF.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
-               for tier in TIERS}
-    for tier, daemon in list(daemons.items()):
+    daemons = {hook_set: test.collectd(CONF.format(hook_set), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
+               for hook_set in HOOK_SETS}
+    for hook_set, daemon in list(daemons.items()):
         if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
-            test.stop(daemons.pop(tier))
+            test.stop(daemons.pop(hook_set))
     return daemons
 
 

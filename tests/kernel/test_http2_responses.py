@@ -10,7 +10,7 @@ import time
 
 import responses
 from lib import SLOWNESS, Test
-from request_tiers import IN_SOCKET
+from request_hook_sets import IN_SOCKET
 
 INTERVAL = 0.5 if SLOWNESS < 2 else 2
 CONF = """
@@ -28,7 +28,7 @@ CONF = """
     Enable false
   </Probe>
   <Probe "request">
-    Tier {hooks}
+    HookSet {hooks}
   </Probe>"""
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS = 0, 1, 3, 4
@@ -39,7 +39,7 @@ TIMES = 2
 
 # What is asked for, by its place here: the server's frames (type, flags, payload; a number: seconds to wait), and the class.
 LAST = (DATA, END_STREAM, b"text")
-ANSWERS = [
+RESPONSES = [
     ([(HEADERS, 0, b"\x88\x5a\x04text"), LAST], None),
     ([(HEADERS, 0, b"\x8e\x5a\x04text"), LAST], "5xx"),
     ([(HEADERS, 0, b"\x8d"), LAST], "4xx"),
@@ -73,7 +73,7 @@ def frames(file):
         yield head[3], head[4], int.from_bytes(head[5:], "big"), file.read(int.from_bytes(head[:3], "big"))
 
 
-def answer(sock):
+def respond(sock):
     """Frame by frame."""
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     file = sock.makefile("rb")
@@ -82,7 +82,7 @@ def answer(sock):
     for kind, _, stream, payload in frames(file):
         if kind != HEADERS:
             continue
-        for part in ANSWERS[payload[-1]][0]:
+        for part in RESPONSES[payload[-1]][0]:
             if isinstance(part, float):
                 time.sleep(part)
             else:
@@ -97,7 +97,7 @@ def ask(where):
         got = frames(file)
         stream = 1
         for _ in range(ROUNDS):
-            for i, (_, kind) in enumerate(ANSWERS):
+            for i, (_, kind) in enumerate(RESPONSES):
                 sock.sendall(frame(HEADERS, END_STREAM, stream, b"\x82\x86\x84\x04" + bytes((1, i))))
                 while not any((what == RST_STREAM or flags & END_STREAM) and of == stream
                               for what, flags, of, _ in (next(got),)):
@@ -110,15 +110,15 @@ def ask(where):
 
 def main():
     with Test(limit=90) as test:
-        where = responses.start(test, "kt_http2", responses.serve_each(answer))
-        daemons = {tier: test.collectd(CONF.format(hooks=tier), interval=INTERVAL) for tier in IN_SOCKET}
-        for tier, daemon in list(daemons.items()):
+        where = responses.start(test, "kt_http2", responses.serve_each(respond))
+        daemons = {hook_set: test.collectd(CONF.format(hooks=hook_set), interval=INTERVAL) for hook_set in IN_SOCKET}
+        for hook_set, daemon in list(daemons.items()):
             if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
-                test.stop(daemons.pop(tier))
+                test.stop(daemons.pop(hook_set))
         test.true(f"hook sets: {set(daemons)}", daemons)
         counts, moment = responses.ask_times(daemons.values(), TIMES, lambda: ask(where))
-        for tier, daemon in daemons.items():
-            what = f"hook set {tier}"
+        for hook_set, daemon in daemons.items():
+            what = f"hook set {hook_set}"
             responses.check(test, what, daemon, "http2", counts, TIMES, moment)
             responses.check_times(test, what, daemon, "http2", PAUSE, SLOWNESS)
             test.equal(f"{what}: complaints", daemon.complaints(), [])

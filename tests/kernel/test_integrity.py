@@ -11,7 +11,7 @@ import os
 from lib import Test
 from test_absence import said
 from test_lockdown import require_lockdown
-from request_tiers import OFFERED
+from request_hook_sets import OFFERED
 from test_requests import Pair, check_counts, start_all
 
 BOOT = "lockdown=integrity"
@@ -25,9 +25,9 @@ def main():
         daemons = start_all(test)
         test.equal("hook sets that this kernel offers", set(daemons), OFFERED[os.environ["VM_KERNEL"]])
         check_counts(test, daemons, [pair], REQUESTS)
-        for tier, daemon in daemons.items():
-            test.equal(f"hook set {tier}: processes", daemon.wait_rows(pair.kind, "ps_count")[-1][1], 1)
-            test.equal(f"hook set {tier}: messages", said(daemon), [])
+        for hook_set, daemon in daemons.items():
+            test.equal(f"hook set {hook_set}: processes", daemon.wait_rows(pair.kind, "ps_count")[-1][1], 1)
+            test.equal(f"hook set {hook_set}: messages", said(daemon), [])
 
 
 if __name__ == "__main__":

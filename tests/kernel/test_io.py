@@ -86,7 +86,7 @@ def meanwhile(test, daemon, load):
         for at, key in enumerate(keys, 1):
             curve = curves[key].curve()
             rows = [row for row in daemon.rows("stress", metric)
-                    if curve.covers(row[0]) and not daemon.at_turn(row[0])]
+                    if curve.covers(row[0]) and not daemon.at_cycle(row[0])]
             first, last = rows[0], rows[-1]
             # A worker writes 1 MiB at a time, and /proc is asked every few milliseconds.
             test.figures.between(f"stress --hdd 1 --io 1, {last[0] - first[0]:.0f} s: {metric} {key}",

@@ -74,7 +74,7 @@ def cycles(test):
     daemon.start()
     daemon.wait_rows("good", "ps_cputime", 2, time.time())
     test.ledger.note(daemon.process.pid)
-    test.equal("it had BPF objects", {kind for kind, _ in test.ledger.held}, {"prog", "map", "link"})
+    test.equal("it had BPF objects", {kind for kind, _ in test.ledger.owned}, {"prog", "map", "link"})
     daemon.stop(signal.SIGKILL)
     test.equal("SIGKILL: BPF objects left", test.ledger.wait_empty(), [])
     test.equal("complaints of all of these", about(daemon), [])

@@ -334,11 +334,11 @@ def watch_pressure(test, daemon, group, service, work):
     after = totals()
     sampler.stop()
     for name in sorted(PRESSURES):
-        told = sum(value for stamp, value in daemon.rows(service, name) if stamp > moment)
+        reported = sum(value for stamp, value in daemon.rows(service, name) if stamp > moment)
         if end[name] - begin[name] > 1000:
-            test.true(f"{name}: it is told, of {end[name] - begin[name]} us", told > 0, told)
+            test.true(f"{name}: it is told, of {end[name] - begin[name]} us", reported > 0, reported)
         elif after[name] == before[name]:
-            test.equal(f"{name}: of nothing it tells nothing", told, 0)
+            test.equal(f"{name}: of nothing it tells nothing", reported, 0)
     return {name: compare_pressure(test, daemon, service, name, sampler.curve(lambda value, name=name: value[name]))
             for name in sorted(PRESSURES)}
 
@@ -361,12 +361,12 @@ def thrash(test, group):
         load = test.load("task", name="kt_in")
         group.enter(load.pid)
         with subprocess.Popen(["sh", "-c", f"read go; while :; do cat {file.name} > /dev/null; done"],
-                              stdin=subprocess.PIPE) as reader:
-            group.enter(reader.pid)
-            reader.stdin.write(b"go\n")
-            reader.stdin.close()
+                              stdin=subprocess.PIPE) as program:
+            group.enter(program.pid)
+            program.stdin.write(b"go\n")
+            program.stdin.close()
             time.sleep(SECONDS)
-            reader.kill()
+            program.kill()
         load.end()
 
 

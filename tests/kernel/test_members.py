@@ -55,7 +55,7 @@ def iterator():
     opened = ctypes.c_void_p(BPF.bpf_object__open_file(path, None))
     if BPF.bpf_object__load(opened) != 0:
         raise OSError(ctypes.get_errno(), "members.bpf.o does not load")
-    program = ctypes.c_void_p(BPF.bpf_object__find_program_by_name(opened, b"members_tell"))
+    program = ctypes.c_void_p(BPF.bpf_object__find_program_by_name(opened, b"members_print"))
     link = ctypes.c_void_p(BPF.bpf_program__attach_iter(program, None))
 
     def run():
@@ -127,9 +127,9 @@ def check_values(test):
         test.equal("on_cpu twice, on_rq, in_iowait of what reads", run()[os.getpid()][:4], [1, 1, 1, 0])
         check_thread(test, "of what sleeps", run, pids["sleeps"], 0, [0, 0, 0, 0])
         check_thread(test, "of what waits in a ring", run, pids["waits in a ring"], 0, [0, 0, 0, 1])
-        on_cpu, again, *rest = run()[pids["spins"]][:4]
+        on_cpu, again, *others = run()[pids["spins"]][:4]
         test.true("on_cpu of what spins", {on_cpu, again} <= {0, 1}, (on_cpu, again))
-        test.equal("the others of it", rest, [1, 0])
+        test.equal("the others of it", others, [1, 0])
         check_thread(test, "sk_type, sk_userlocks of a stream", run, pids["stream"], 4, [1, 1])
         check_thread(test, "of datagrams", run, pids["datagrams"], 4, [2, 3])
 

@@ -83,7 +83,7 @@ def complete(test, what, daemon, marks, seen, ours):
                     want - edge, want + edge + moved)
 
 
-def check_gone(test, daemon, names, ended):
+def check_forgotten(test, daemon, names, ended):
     """How long a name is dispatched after the end of its processes, in intervals: until its last reading at least, and
     before the next one."""
     readings = [row[0] for row in daemon.rows("other", "ps_count")]
@@ -92,9 +92,9 @@ def check_gone(test, daemon, names, ended):
     test.true("dispatched after the end of its processes", all(after[last[name]] > ended[name] for name in names))
     least = min((after[last[name]] - ended[name]) / INTERVAL for name in names)
     most = max((last[name] - ended[name]) / INTERVAL for name in names)
-    test.figures.within("no longer dispatched after the end of its processes, intervals, least", least, Daemon.GONE - 2,
+    test.figures.within("no longer dispatched after the end of its processes, intervals, least", least, Daemon.FORGET_INTERVALS - 2,
                         float("inf"))
-    test.figures.within("dispatched after the end of its processes, intervals, most", most, 0, Daemon.GONE + 2)
+    test.figures.within("dispatched after the end of its processes, intervals, most", most, 0, Daemon.FORGET_INTERVALS + 2)
 
 
 def main():
@@ -106,7 +106,7 @@ def main():
         ended = []
         for number in range(BATCHES):
             ended.append(batch(test, daemons.values(), number))
-            wait_readings(daemons.values(), Daemon.GONE + 4)
+            wait_readings(daemons.values(), Daemon.FORGET_INTERVALS + 4)
         for most, daemon in daemons.items():
             marks[most].append(seen_ended(daemon, 1, time.time()))
         catch_up(seen)
@@ -118,7 +118,7 @@ def main():
         test.within(f"MaxServices {ENOUGH}: names that had series, {counts} of ours by batch",
                     len(daemons[ENOUGH].subjects() - PLUGINS_OWN), ENOUGH + 1, float("inf"))
         test.within(f"MaxServices {ENOUGH}: least names of a batch that had series", min(counts), 10, NAMES // BATCHES)
-        check_gone(test, daemons[ENOUGH], shown(test, daemons[ENOUGH], 0), ended[0])
+        check_forgotten(test, daemons[ENOUGH], shown(test, daemons[ENOUGH], 0), ended[0])
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ def collect(seconds, *rings, enough=lambda *found: True):
     end = time.monotonic() + seconds
     while True:
         for stacks, ring in zip(found, rings):
-            stacks += ring.take()
+            stacks += ring.read_all()
         if time.monotonic() > end and enough(*found):
             return found
         time.sleep(0.05)
@@ -89,11 +89,11 @@ def cycle(test, waits, switches, kernel):
     symbols = stack_rings.of_program(load.pid)
     collect(SEND_SECONDS if test.figures.decide else 0.5, waits, switches)
     outer = [ask(load, "sums")]
-    switches.take()
+    switches.read_all()
     inner = [ask(load, "sums")]
     taken, sent = collect(20 if test.figures.decide else 3, waits, switches)
     inner.append(ask(load, "sums"))
-    sent += switches.take()
+    sent += switches.read_all()
     outer.append(ask(load, "sums"))
     taken += collect(SEND_SECONDS if test.figures.decide else 0, waits, enough=lambda stacks: all(
         by_way(taken + stacks, symbols, kernel, "kernel")[way] for way in (*CYCLE_MS, "pipe")))[0]

@@ -97,7 +97,7 @@ def kill_one(test, cgroup, name):
     return load.pid
 
 
-def told(test, daemon, of_all=False):
+def notified(test, daemon, of_all=False):
     """[(seconds, severity, plugin instance, type, text), ...] of notifications about OOM kills, from the log: of the test's own
     processes, or of all."""
     found = []
@@ -110,12 +110,12 @@ def told(test, daemon, of_all=False):
     return found
 
 
-def wait_told(test, daemon, count, subject=None, seconds=60):
+def wait_notified(test, daemon, count, subject=None, seconds=60):
     """Until there are so many: of this subject, if one is given."""
     give_up = time.monotonic() + seconds * daemon.patience
-    while sum(subject in (None, note[2]) for note in told(test, daemon)) < count and time.monotonic() < give_up:
+    while sum(subject in (None, note[2]) for note in notified(test, daemon)) < count and time.monotonic() < give_up:
         time.sleep(0.05)
-    return told(test, daemon)
+    return notified(test, daemon)
 
 
 def wait_all(test, daemon, before, seconds=60):
@@ -123,10 +123,10 @@ def wait_all(test, daemon, before, seconds=60):
     give_up = time.monotonic() + seconds * daemon.patience
     while True:
         kills = kills_of_all() - before
-        held = daemon.row_after("self", "total_events-events_suppressed_oom", time.time())[1]
-        notes = len(told(test, daemon, True))
-        if notes + held >= kills or time.monotonic() > give_up:
-            test.within("notifications, and what was held back", notes + held, kills, kills_of_all() - before)
+        suppressed = daemon.row_after("self", "total_events-events_suppressed_oom", time.time())[1]
+        notes = len(notified(test, daemon, True))
+        if notes + suppressed >= kills or time.monotonic() > give_up:
+            test.within("notifications, and what was held back", notes + suppressed, kills, kills_of_all() - before)
             return notes
 
 
@@ -143,7 +143,7 @@ def kernel_says(pid):
     return sum(map(int, parts[-1])) * 1024 if parts else None
 
 
-def octets(text):
+def byte_count(text):
     number, unit = re.search(r"([\d.]+) ([KMG]iB) resident", text).groups()
     return float(number) * 1024 ** ("KMG".index(unit[0]) + 1)
 
@@ -152,7 +152,7 @@ def first_kill(test, daemon, cgroup):
     begin = time.time()
     pid = kill_one(test, cgroup, "kt_victim")
     end = time.time()
-    notes = wait_told(test, daemon, 1)
+    notes = wait_notified(test, daemon, 1)
     test.equal("notifications of one kill", len(notes), 1)
     moment, severity, subject, series, text = notes[0]
     # The log has whole seconds.
@@ -164,7 +164,7 @@ def first_kill(test, daemon, cgroup):
     truth = kernel_says(pid)
     if truth is None:
         test.left_out("memory of the process by the kernel's log", "it has been overwritten, the cgroup's limit stands in")
-    test.close("its memory, bytes", octets(text), truth or LIMIT * MIB, rel=0.02 if truth else 0.2)
+    test.close("its memory, bytes", byte_count(text), truth or LIMIT * MIB, rel=0.02 if truth else 0.2)
 
 
 def burst(test, daemon, cgroup, begin, before):
@@ -182,7 +182,7 @@ def burst(test, daemon, cgroup, begin, before):
     # More of the victim's comes in between, and is kept back.
     kill_one(test, cgroup, "kt_victim")
     kill_one(test, cgroup, "kt_peer")
-    notes = wait_told(test, daemon, 1, "peer")
+    notes = wait_notified(test, daemon, 1, "peer")
     test.equal("another service's is told all the same", sum(note[2] == "peer" for note in notes), 1)
     test.equal("dropped", daemon.row_after("self", "total_events-events_dropped_oom", moment)[1], 0)
 
@@ -199,13 +199,13 @@ def main():
         quiet = test.collectd(QUIET, interval=INTERVAL)
         quiet.wait_rows("self", "count-tier_oom", 2)
         first_kill(test, daemon, cgroup)
-        test.equal("without series: notifications", [note[1:] for note in wait_told(test, quiet, 1)],
-                   [note[1:] for note in told(test, daemon)])
+        test.equal("without series: notifications", [note[1:] for note in wait_notified(test, quiet, 1)],
+                   [note[1:] for note in notified(test, daemon)])
         test.equal("without series: services", quiet.subjects(), {"self"})
         test.equal("without series: complaints", [line for line in quiet.complaints() if "otification" not in line], [])
         test.stop(quiet)
         kill_one(test, cgroup, MARKUP)
-        notes = wait_told(test, daemon, 2)
+        notes = wait_notified(test, daemon, 2)
         test.equal("a process of no service: notifications", len(notes), 2)
         test.equal("its subject", notes[-1][2], "other")
         test.contains("markup in its name", notes[-1][4], test.own("kt__b_____ (pid "))

@@ -33,7 +33,7 @@ PAUSE = 60       # s, the first time
 # Percent of the machine: a few times what its other system calls cost, and a part of what the load's do.
 LIMIT = 15 / truth.CPUS / lib.SLOWNESS
 OVERHEAD = "percent-overhead_hot"
-TIER = "count-tier_hot"
+HOOK_SET = "count-tier_hot"
 RECENT = "operations_per_second-recent"
 LONGEST = "duration-longest"
 WITHOUT_SYS_ADMIN = ["setpriv", "--bounding-set", "-all,+bpf,+perfmon", "--inh-caps", "-all", "--"]
@@ -87,32 +87,32 @@ FUNCTION_CONF = """
 def conf(lines=""):
     """Without further lines in the probe's block the limit is the plugin's."""
     limit = "" if lines else f"  MaxOverhead {LIMIT:g}\n"
-    return limit + CONF.format(object=os.path.join(lib.BUILD, "tests", "bpf", "hot.bpf.o"), lines=lines)
+    return limit + CONF.format(object=os.path.join(lib.BUILD, "tests", "bpf", "run_counter.bpf.o"), lines=lines)
 
 
 class Storm:
     """System calls, one chunk after the other, until it is told to end."""
 
     def __init__(self, load):
-        self.load, self.over, self.chunks = load, threading.Event(), []
+        self.load, self.finished, self.chunks = load, threading.Event(), []
         self.begin = time.time()
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
 
     def _run(self):
-        while not self.over.is_set():
+        while not self.finished.is_set():
             self.chunks.append(chunk(self.load))
 
     def end(self):
-        self.over.set()
+        self.finished.set()
         self.thread.join()
 
 
 def chunk(load):
     """(CPU time in ns, time in ns) of a system call."""
     load.say(f"{CHUNK:.0f}")
-    took = load.result()
-    return took["cpu_ns"] / CHUNK, took["ns"] / CHUNK
+    durations = load.result()
+    return durations["cpu_ns"] / CHUNK, durations["ns"] / CHUNK
 
 
 def fork(test, name, function, *args):
@@ -160,27 +160,27 @@ class Requests:
         self.order, theirs = socket.socketpair()
         self.pids = [fork(test, "kt_slow", keep_requests, listeners[0], theirs),
                      fork(test, "kt_pong", pong, listeners[1])]
-        self.places = [listener.getsockname() for listener in listeners]
-        self.over, self.unanswered = threading.Event(), []
+        self.addresses = [listener.getsockname() for listener in listeners]
+        self.finished, self.unanswered = threading.Event(), []
         self.threads = [threading.Thread(target=target, daemon=True) for target in (self._ask, self._ping)]
         for thread in self.threads:
             thread.start()
 
     def _ask(self):
-        while not self.over.wait(0.05):
-            one = socket.create_connection(self.places[0])
+        while not self.finished.wait(0.05):
+            one = socket.create_connection(self.addresses[0])
             one.send(b"q")
             self.unanswered.append(one)
 
     def _ping(self):
-        one = socket.create_connection(self.places[1])
-        while not self.over.is_set():
+        one = socket.create_connection(self.addresses[1])
+        while not self.finished.is_set():
             one.send(b"q")
             one.recv(1)
 
     def end(self):
         """Half of those that are left are answered now."""
-        self.over.set()
+        self.finished.set()
         for thread in self.threads:
             thread.join()
         self.order.send(b"o")
@@ -222,24 +222,24 @@ def estimate(test, load):
     storm = Storm(load)
     daemon = test.collectd(conf("    MaxOverhead 100\n"), interval=INTERVAL)
     # Of the first readings the kernel has not said yet what a run takes.
-    told = daemon.wait_rows("self", OVERHEAD, 6)[3:]
+    reported = daemon.wait_rows("self", OVERHEAD, 6)[3:]
     storm.end()
-    daemon.wait_rows("self", TIER, 2, time.time())
+    daemon.wait_rows("self", HOOK_SET, 2, time.time())
     test.equal("a limit that is not reached: notifications", notes(daemon), [])
-    test.true("a limit that is not reached: cost, percent", max(row[1] for row in told) > 0, told)
+    test.true("a limit that is not reached: cost, percent", max(row[1] for row in reported) > 0, reported)
     test.stop(daemon)
     without += [chunk(load) for _ in range(rounds)]
     if without:
-        check_cost(test, [row[1] for row in told], storm.chunks[-ROUNDS:], without)
+        check_cost(test, [row[1] for row in reported], storm.chunks[-ROUNDS:], without)
 
 
-def check_cost(test, told, beside, without):
+def check_cost(test, reported, beside, without):
     cost_ns = statistics.median(row[0] for row in beside) - statistics.median(row[0] for row in without)
     call_ns = statistics.median(row[1] for row in beside)
-    told_ns = statistics.median(told) / 100 * truth.CPUS * call_ns
-    print(f"note: ns a call: {told_ns:.0f} by the plugin, {cost_ns:.0f} by the load; a call takes {call_ns:.0f}")
+    reported_ns = statistics.median(reported) / 100 * truth.CPUS * call_ns
+    print(f"note: ns a call: {reported_ns:.0f} by the plugin, {cost_ns:.0f} by the load; a call takes {call_ns:.0f}")
     if lib.SLOWNESS == 1:
-        test.figures.within("cost, as a part of what it is", told_ns / cost_ns, 1 / FACTOR, FACTOR)
+        test.figures.within("cost, as a part of what it is", reported_ns / cost_ns, 1 / FACTOR, FACTOR)
 
 
 def getppids(daemon, moment):
@@ -255,13 +255,13 @@ def check_off(test, daemon, begin, seconds):
     test.contains("it says what", found[0][2], f"more than MaxOverhead {LIMIT:g};")
     test.equal("and the log as well",
                sum("probe hot is off for 1 minute" in line and "Notification" not in line for line in daemon.log()), 1)
-    test.equal("hook set while it is off", daemon.row_after("self", TIER, time.time())[1], 0)
+    test.equal("hook set while it is off", daemon.row_after("self", HOOK_SET, time.time())[1], 0)
     test.equal("cost while it is off", daemon.wait_rows("self", OVERHEAD, 2, time.time())[1][1], 0)
     for probe in ("process", "request"):
         test.true(f"{probe}, which nobody limits, is on", daemon.rows("self", f"count-tier_{probe}")[-1][1] > 0)
 
 
-def check_back(test, daemon, waiter, tier):
+def check_back(test, daemon, waiter, hook_set):
     """It is on again, with values of the time since alone."""
     text = wait_note(daemon, "OKAY", 2 * PAUSE)[0][2]
     test.contains("it is told", text, "probe hot is on again: it costs ")
@@ -275,8 +275,8 @@ def check_back(test, daemon, waiter, tier):
     for service in ("storm", "waiter"):
         rates = [row[1] for row in daemon.rows(service, RECENT) if row[0] > back - 5]
         test.within(f"{service}: highest rate since, calls/s", max(rates), 0, 100)
-    test.equal("hook set", daemon.row_after("self", TIER, time.time())[1], tier)
-    if tier == 1:
+    test.equal("hook set", daemon.row_after("self", HOOK_SET, time.time())[1], hook_set)
+    if hook_set == 1:
         before = getppids(daemon, time.time())
         waiter.ask(f"{CALLS}")
         test.equal("calls of a function that is attached to again", getppids(daemon, time.time()) - before, CALLS)
@@ -299,7 +299,7 @@ def with_fewer_rights(test, load):
         return
     storm = Storm(load)
     daemon = test.collectd(conf(), interval=INTERVAL, wrap=WITHOUT_SYS_ADMIN)
-    daemon.wait_rows("self", TIER)
+    daemon.wait_rows("self", HOOK_SET)
     check_off(test, daemon, time.time(), 100)
     storm.end()
     test.stop(daemon)
@@ -337,17 +337,17 @@ class Functions:
         self.daemon = test.collectd(FUNCTION_CONF.format(path=test.program("call", "kt_caller"), limit=FUNCTION_LIMIT),
                                     interval=INTERVAL)
         self.daemon.wait_rows("self", "duration-read_functions")
-        self.held = links(test, self.daemon)
+        self.attached = links(test, self.daemon)
         while not notes(self.daemon):
             self.call(5000)
         found = wait_note(self.daemon, "WARNING", 1)
         print(f"note: functions: {found[0][2]}")
         test.contains("functions: which", found[0][2], "function hot of the probe functions is off for 1 minute: it costs ")
         test.equal("functions: it is about", found[0][1], "tier_functions")
-        test.true("functions: links while it is off", links(test, self.daemon) < self.held, self.held)
-        hot = self.counts()["hot"]
+        test.true("functions: links while it is off", links(test, self.daemon) < self.attached, self.attached)
+        busy = self.counts()["hot"]
         self.call(CALLS)
-        test.equal("functions: while one is off", self.counts(), {"hot": hot, "calm": 2 * self.rounds})
+        test.equal("functions: while one is off", self.counts(), {"hot": busy, "calm": 2 * self.rounds})
 
     def call(self, times):
         self.load.ask(str(times))
@@ -360,14 +360,14 @@ class Functions:
 
     def check_back(self):
         print("note:", wait_note(self.daemon, "OKAY", 2 * PAUSE)[0][2])
-        hot = self.counts()["hot"]
+        busy = self.counts()["hot"]
         self.call(CALLS)
         self.test.equal("functions: when it is on again", self.counts(),
-                        {"hot": hot + CALLS, "calm": 2 * self.rounds})
-        self.test.equal("functions: links when it is on again", links(self.test, self.daemon), self.held)
-        took = [row[1] for row in self.daemon.rows("caller", "latency-function-hot-average") if row[1] == row[1]]
-        self.test.within("functions: highest latency of the one that was off, s", max(took), 1e-7, PAUSE / 2)
-        self.test.figures.within("functions: highest latency of the one that was off, s", max(took), 1e-7, 1)
+                        {"hot": busy + CALLS, "calm": 2 * self.rounds})
+        self.test.equal("functions: links when it is on again", links(self.test, self.daemon), self.attached)
+        durations = [row[1] for row in self.daemon.rows("caller", "latency-function-hot-average") if row[1] == row[1]]
+        self.test.within("functions: highest latency of the one that was off, s", max(durations), 1e-7, PAUSE / 2)
+        self.test.figures.within("functions: highest latency of the one that was off, s", max(durations), 1e-7, 1)
         self.load.end()
         self.test.stop(self.daemon)
 
@@ -381,22 +381,22 @@ def main():
         waiter.ask("1")
         daemon.wait_rows("waiter", RECENT, 3, time.time())
         test.figures.equal("a quiet machine: notifications", notes(daemon), [])
-        held, tier = links(test, daemon), daemon.rows("self", TIER)[-1][1]
+        attached, hook_set = links(test, daemon), daemon.rows("self", HOOK_SET)[-1][1]
         storm = Storm(load)
         check_off(test, daemon, storm.begin, 100)
         off = time.time()
-        test.equal("links of the probe while it is off", held - links(test, daemon), 3)
+        test.equal("links of the probe while it is off", attached - links(test, daemon), 3)
         storm.end()
         # A probe that is off is as none. The pause is long enough for these.
         estimate(test, load)
         with_fewer_rights(test, load)
         functions = Functions(test)
         of_requests = begin_requests(test)
-        check_back(test, daemon, waiter, tier)
+        check_back(test, daemon, waiter, hook_set)
         check_requests(test, *of_requests)
         functions.check_back()
         check_pause(test, daemon, off, off + PAUSE - 10)
-        test.equal("links of the probe when it is on again", links(test, daemon), held)
+        test.equal("links of the probe when it is on again", links(test, daemon), attached)
         test.equal("complaints", [line for line in daemon.complaints() if "probe hot is off for" not in line and
                                   "otification" not in line], [])
         load.end()

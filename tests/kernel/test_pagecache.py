@@ -17,7 +17,7 @@ from truth import PAGE
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 PAGES = 2048
-TIERS = (1, 2, 3)
+HOOK_SETS = (1, 2, 3)
 WITH_HITS = (1, 2)
 MISSING = "Operation not permitted", "the running kernel lacks"
 SERIES = {"hits": "cache_result-page_hit", "misses": "cache_result-page_miss", "mapped": "cache_result-page_miss_mapped",
@@ -37,25 +37,25 @@ CONF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("proc
 """
 
 
-def start(test, tier):
-    return test.collectd(f'{CONF}<Probe "pagecache">\n Enable true\n Tier {tier}\n</Probe>\n', interval=INTERVAL,
+def start(test, hook_set):
+    return test.collectd(f'{CONF}<Probe "pagecache">\n Enable true\n HookSet {hook_set}\n</Probe>\n', interval=INTERVAL,
                          collect=("pagecache",))
 
 
-def tier_of(daemon):
+def hook_set_of(daemon):
     return int(daemon.wait_rows("self", "count-tier_pagecache")[-1][1])
 
 
 def start_all(test):
     """The hook sets that this kernel has. The last is available everywhere."""
-    daemons = {tier: start(test, tier) for tier in TIERS}
-    for tier, daemon in list(daemons.items()):
-        if tier_of(daemon) == tier:
+    daemons = {hook_set: start(test, hook_set) for hook_set in HOOK_SETS}
+    for hook_set, daemon in list(daemons.items()):
+        if hook_set_of(daemon) == hook_set:
             continue
         off = [line for line in daemon.log() if "probe pagecache is off: " in line]
-        test.true(f"hook set {tier} is unavailable: {off}", any(word in line for line in off for word in MISSING))
-        test.true(f"hook set {tier} may be missing", tier != TIERS[-1])
-        test.stop(daemons.pop(tier))
+        test.true(f"hook set {hook_set} is unavailable: {off}", any(word in line for line in off for word in MISSING))
+        test.true(f"hook set {hook_set} may be missing", hook_set != HOOK_SETS[-1])
+        test.stop(daemons.pop(hook_set))
     test.true("hook sets", daemons, list(daemons))
     return daemons
 
@@ -106,11 +106,11 @@ def values(daemon, subject, names):
 def grown(daemons, subject, names, act):
     """{hook set: {name: growth}}"""
     settled(daemons)
-    before = {tier: values(daemon, subject, names) for tier, daemon in daemons.items()}
+    before = {hook_set: values(daemon, subject, names) for hook_set, daemon in daemons.items()}
     act()
     settled(daemons)
-    return {tier: {name: now - before[tier][name] for name, now in values(daemon, subject, names).items()}
-            for tier, daemon in daemons.items()}
+    return {hook_set: {name: now - before[hook_set][name] for name, now in values(daemon, subject, names).items()}
+            for hook_set, daemon in daemons.items()}
 
 
 def use(load, how, size, file):
@@ -124,11 +124,11 @@ def use(load, how, size, file):
 def check(test, daemons, load, how, size, file, want):
     """want: of the pages that were in memory, what is to grow."""
     present = []
-    for tier, got in grown(daemons, "user", SERIES, lambda: present.append(use(load, how, size, file))).items():
+    for hook_set, got in grown(daemons, "user", SERIES, lambda: present.append(use(load, how, size, file))).items():
         expected = {name: 0 for name in SERIES} | want(present[0])
-        if tier not in WITH_HITS:
+        if hook_set not in WITH_HITS:
             expected["hits"] = 0
-        test.equal(f"hook set {tier}: {how} {size} bytes at a time, {present[0]} pages in memory", got, expected)
+        test.equal(f"hook set {hook_set}: {how} {size} bytes at a time, {present[0]} pages in memory", got, expected)
     return present[0]
 
 
@@ -142,9 +142,9 @@ def forget(test, file):
 
 
 def ratio(test, daemons, begin, want):
-    for tier in set(daemons) & set(WITH_HITS):
-        seen = [row[1] for row in daemons[tier].rows("user", RATIO) if row[0] > begin and row[1] == row[1]]
-        test.close(f"hook set {tier}: mean of the ratio, %", sum(seen) / len(seen), want, slack=0.01)
+    for hook_set in set(daemons) & set(WITH_HITS):
+        seen = [row[1] for row in daemons[hook_set].rows("user", RATIO) if row[0] > begin and row[1] == row[1]]
+        test.close(f"hook set {hook_set}: mean of the ratio, %", sum(seen) / len(seen), want, slack=0.01)
 
 
 def reads(test, daemons, load, file):
@@ -182,10 +182,10 @@ def read_ahead(test, daemons, load, file):
         got = grown(daemons, "user", UNUSED, act)
         present = file.resident()
         test.true(f"{how}: pages in memory", present, present)
-        for tier in set(daemons) & set(WITH_HITS):
+        for hook_set in set(daemons) & set(WITH_HITS):
             # Others may have taken the memory of some since.
             low, high = (present, PAGES) if how == "ahead" else (0, 0)
-            test.within(f"hook set {tier}: {how}: pages that are not used", got[tier]["unused"], low, high)
+            test.within(f"hook set {hook_set}: {how}: pages that are not used", got[hook_set]["unused"], low, high)
 
 
 def write(present):
@@ -206,9 +206,9 @@ def removals(test, daemons, file):
         present.append(file.resident())
         forget(test, file)
 
-    for tier, got in grown(daemons, "pagecache", REMOVED, act).items():
+    for hook_set, got in grown(daemons, "pagecache", REMOVED, act).items():
         test.true("pages were in memory", present[0] > PAGES / 4, present[0])
-        test.within(f"hook set {tier}: dropped", got["dropped"], present[0], float("inf"))
+        test.within(f"hook set {hook_set}: dropped", got["dropped"], present[0], float("inf"))
 
 
 def reclaim(test, daemons):
@@ -222,8 +222,8 @@ def reclaim(test, daemons):
         for _ in range(2):
             use(load, "read", 16 * PAGE, file)
 
-    for tier, got in grown(daemons, "pagecache", REMOVED, act).items():
-        test.within(f"hook set {tier}: reclaimed", got["reclaimed"], 2 * file.pages - LIMIT * MIB // PAGE, float("inf"))
+    for hook_set, got in grown(daemons, "pagecache", REMOVED, act).items():
+        test.within(f"hook set {hook_set}: reclaimed", got["reclaimed"], 2 * file.pages - LIMIT * MIB // PAGE, float("inf"))
     load.end()
 
 
@@ -234,16 +234,16 @@ def vmstat():
 
 def machine(test, daemons):
     """What the kernel has counted between two readings, each of which was between two looks."""
-    for tier, daemon in daemons.items():
-        looks = []
+    for hook_set, daemon in daemons.items():
+        snapshots = []
         for _ in range(2):
             before, begin = vmstat(), time.time()
             rows = {name: daemon.row_after("pagecache", metric, begin)[1] for name, metric in VMSTAT.items()}
-            looks.append((before, rows, vmstat()))
+            snapshots.append((before, rows, vmstat()))
             File(test, "more").forget()
-        (low, first, high), (low_again, second, high_again) = looks
+        (low, first, high), (low_again, second, high_again) = snapshots
         for name in VMSTAT:
-            test.within(f"hook set {tier}: {name}", second[name] - first[name], max(0, low_again[name] - high[name]),
+            test.within(f"hook set {hook_set}: {name}", second[name] - first[name], max(0, low_again[name] - high[name]),
                         high_again[name] - low[name])
 
 
@@ -261,11 +261,11 @@ def main():
         machine(test, daemons)
         load.end()
         quiet.end()
-        for tier, daemon in daemons.items():
-            test.equal(f"hook set {tier}: refused", values(daemon, "self", {"": "total_events-refused_pagecache"}), {"": 0})
-            test.equal(f"hook set {tier}: complaints", daemon.complaints(), [])
-            if tier not in WITH_HITS:
-                test.equal(f"hook set {tier}: hits are not shown", [metric for metric in daemon.metrics("user")
+        for hook_set, daemon in daemons.items():
+            test.equal(f"hook set {hook_set}: refused", values(daemon, "self", {"": "total_events-refused_pagecache"}), {"": 0})
+            test.equal(f"hook set {hook_set}: complaints", daemon.complaints(), [])
+            if hook_set not in WITH_HITS:
+                test.equal(f"hook set {hook_set}: hits are not shown", [metric for metric in daemon.metrics("user")
                                                                if "page_hit" in metric or "unused" in metric], [])
         reclaim(test, daemons)
 

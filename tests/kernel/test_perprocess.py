@@ -54,7 +54,7 @@ def expected(daemon):
 
 def against_log(test, daemon, log, name):
     rows = daemon.wait_rows(name, "ps_cputime", 6)
-    rows = [row for row in rows if row[0] > time.time() - 5 and not daemon.at_turn(row[0])]
+    rows = [row for row in rows if row[0] > time.time() - 5 and not daemon.at_cycle(row[0])]
     log = truth.CpuLog(log)
     first, last = rows[0], rows[-1]
     test.figures.true(f"{name}: its log covers its rows", log.covers(first[0]))

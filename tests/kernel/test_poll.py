@@ -14,7 +14,7 @@ import time
 
 import lib
 from lib import Test
-from request_tiers import no_readings
+from request_hook_sets import no_readings
 from test_absence import WITH_TRACEFS, in_mounts, said
 from truth import Curve
 
@@ -24,7 +24,7 @@ SERVICES = list(CALLS) + ["s20", "s50", "s80", "busy", "slow", "long", "end"]
 INTERVAL = 4 if lib.SLOWNESS >= 2 or os.environ.get("TEST_FIGURES") else 1
 ROUNDING = INTERVAL / 8  # seconds, of a time stamp
 WALKS = 0.2  # between walks where another probe has more of them
-TIERS = (1, 2, 3, 4)
+HOOK_SETS = (1, 2, 3, 4)
 WITHOUT_IO_URING = (2, 4)
 NEEDS_OPTION = (3, 4)
 SLACK = 30e-6 * lib.SLOWNESS  # between the kernel's clock and the program's
@@ -39,38 +39,38 @@ def command(service):
     return f"kt_p{SERVICES.index(service)}"
 
 
-def configuration(tier, option, others):
+def configuration(hook_set, option, others):
     services = "".join(f'<Service "{name}">\n Process "{command(name)}"\n</Service>\n' for name in SERVICES)
     words = 'Option "syscalls"\n' if option else ""
-    return f'{services}{others}<Probe "poll">\n Enable true\n Tier {tier}\n {words}</Probe>\n'
+    return f'{services}{others}<Probe "poll">\n Enable true\n HookSet {hook_set}\n {words}</Probe>\n'
 
 
-def start(test, tier, option=True, others=ALONE):
-    return test.collectd(configuration(tier, option, others), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS),
+def start(test, hook_set, option=True, others=ALONE):
+    return test.collectd(configuration(hook_set, option, others), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS),
                          collect=("poll",))
 
 
-def tier_of(daemon):
+def hook_set_of(daemon):
     return int(daemon.wait_rows("self", "count-tier_poll")[-1][1])
 
 
 def start_all(test):
     """The hook sets that this kernel has. That of the system calls is available everywhere."""
-    daemons = {tier: start(test, tier) for tier in TIERS}
-    for tier, daemon in list(daemons.items()):
-        if tier_of(daemon) == tier:
+    daemons = {hook_set: start(test, hook_set) for hook_set in HOOK_SETS}
+    for hook_set, daemon in list(daemons.items()):
+        if hook_set_of(daemon) == hook_set:
             continue
         message = " ".join(said(daemon, "probe poll is off: "))
-        test.true(f"hook set {tier}: {message} is for want of rights", "Operation not permitted" in message)
-        test.true(f"hook set {tier} may be missing", tier not in NEEDS_OPTION)
-        test.stop(daemons.pop(tier))
+        test.true(f"hook set {hook_set}: {message} is for want of rights", "Operation not permitted" in message)
+        test.true(f"hook set {hook_set} may be missing", hook_set not in NEEDS_OPTION)
+        test.stop(daemons.pop(hook_set))
     return daemons
 
 
-def check_without_option(test, daemon, tiers):
+def check_without_option(test, daemon, hook_sets):
     """The line is ignored, and a hook set that needs no option is used if there is one."""
-    test.equal("without the option: hook set", tier_of(daemon), min(set(tiers) - set(NEEDS_OPTION), default=0))
-    message = " ".join(said(daemon, "probe poll: ignoring Tier 3"))
+    test.equal("without the option: hook set", hook_set_of(daemon), min(set(hook_sets) - set(NEEDS_OPTION), default=0))
+    message = " ".join(said(daemon, "probe poll: ignoring HookSet 3"))
     test.true(f"without the option: {message!r} names it", 'it needs Option "syscalls"' in message)
     test.stop(daemon)
 
@@ -115,8 +115,8 @@ class Caller:
         return said_now
 
 
-def counted(tier, caller):
-    return tier not in WITHOUT_IO_URING or caller.service != IO_URING
+def counted(hook_set, caller):
+    return hook_set not in WITHOUT_IO_URING or caller.service != IO_URING
 
 
 def first_value(daemon, service, metric, before, moment):
@@ -126,13 +126,13 @@ def first_value(daemon, service, metric, before, moment):
     return next((row[1] for row in daemon.rows(service, metric) if row[0] > before and row[1] == row[1]), 0)
 
 
-def check_durations(test, tier, daemon, caller, log, span):
+def check_durations(test, hook_set, daemon, caller, log, span):
     count = log["polls"]
     mean = log["seconds"] / count
     # Between a poll and its clock the program may lose the CPU.
     variances = [(squares - total ** 2 / count) / (count - 1) for squares, total in (
         (log["asked_squares"], log["seconds"]), (log["squares"], log["asked"]))]
-    what = f"hook set {tier}, {caller.service}"
+    what = f"hook set {hook_set}, {caller.service}"
     got = first_value(daemon, caller.service, "gauge-poll-average", *span)
     test.within(f"{what}: average, s", got, log["asked"] / count - SLACK, mean + 1e-6)
     got = first_value(daemon, caller.service, "gauge-poll-variance", *span)
@@ -146,9 +146,9 @@ def make_series(daemons, callers):
     for caller in callers:
         caller.hear()
     moment = time.time()
-    return {tier: max(daemon.wait_rows(caller.service, "gauge-poll-samples", 2, moment)[1][0]
-                      for caller in callers if counted(tier, caller))
-            for tier, daemon in daemons.items()}
+    return {hook_set: max(daemon.wait_rows(caller.service, "gauge-poll-samples", 2, moment)[1][0]
+                      for caller in callers if counted(hook_set, caller))
+            for hook_set, daemon in daemons.items()}
 
 
 def check_calls(test, daemons, callers):
@@ -159,10 +159,10 @@ def check_calls(test, daemons, callers):
             caller.say(30, 2000, 42000, 0)
         logs = [caller.hear() for caller in callers]
         moment = time.time()
-    for tier, daemon in daemons.items():
+    for hook_set, daemon in daemons.items():
         for caller, log in zip(callers, logs):
-            if counted(tier, caller):
-                check_durations(test, tier, daemon, caller, log, (before[tier], moment))
+            if counted(hook_set, caller):
+                check_durations(test, hook_set, daemon, caller, log, (before[hook_set], moment))
     for caller in callers:
         caller.say(50, 10000000, 10000000, 5000)
     for caller in callers:
@@ -171,10 +171,10 @@ def check_calls(test, daemons, callers):
     for caller in callers:
         caller.hear()
     moment = time.time()
-    for tier, daemon in daemons.items():
+    for hook_set, daemon in daemons.items():
         for caller in callers:
-            what = f"hook set {tier}, {caller.service}: polls"
-            if counted(tier, caller):
+            what = f"hook set {hook_set}, {caller.service}: polls"
+            if counted(hook_set, caller):
                 test.equal(what, polls(daemon, caller.service, moment), caller.polls)
             else:
                 test.equal(what, daemon.rows(caller.service, "gauge-poll-samples"), [])
@@ -216,9 +216,9 @@ def slacks(daemon, service):
     return [(before[0], row[0], row[1]) for before, row in zip(rows, rows[1:])]
 
 
-def check_share(test, tier, daemon, sharer, late=0):
+def check_share(test, hook_set, daemon, sharer, late=0):
     """A reading may use a walk that was so many seconds before."""
-    name = f"hook set {tier}, {sharer.service}"
+    name = f"hook set {hook_set}, {sharer.service}"
     spans = [span for span in slacks(daemon, sharer.service) if all(curve.covers(span[0]) and curve.covers(span[1])
                                                                       for curve in sharer.waited)]
     if not test.true(f"{name}: {len(spans)} intervals are enough", len(spans) >= 3):
@@ -249,24 +249,24 @@ def unaccounted(spans, sharer, late):
             sum(map(max, edges)) - sharer.time(first[1], last[0]))
 
 
-def check_long(test, tier, daemon, began, ends, ended):
+def check_long(test, hook_set, daemon, began, ends, ended):
     """A poll over several readings waits at each of them, and counts once, at its end."""
     spans = slacks(daemon, "long")
     spans = [span for span, following in zip(spans, spans[1:]) if span[0] > began and following[1] < ends]
-    test.true(f"hook set {tier}, long: {len(spans)} intervals lie within it", spans)
+    test.true(f"hook set {hook_set}, long: {len(spans)} intervals lie within it", spans)
     for _, _, got in spans:
-        test.close(f"hook set {tier}, long: slack, %", got, 100, slack=0.1)
-    test.equal(f"hook set {tier}, long: polls at its begin", polls(daemon, "long", began), 1)
-    test.equal(f"hook set {tier}, long: polls", polls(daemon, "long", ended), 2)
+        test.close(f"hook set {hook_set}, long: slack, %", got, 100, slack=0.1)
+    test.equal(f"hook set {hook_set}, long: polls at its begin", polls(daemon, "long", began), 1)
+    test.equal(f"hook set {hook_set}, long: polls", polls(daemon, "long", ended), 2)
 
 
-def check_end(test, tier, daemon, log, moment):
+def check_end(test, hook_set, daemon, log, moment):
     """Threads killed in a poll: it has ended, and its time is known."""
-    test.equal(f"hook set {tier}, end: polls", polls(daemon, "end", moment), log["polls"])
+    test.equal(f"hook set {hook_set}, end: polls", polls(daemon, "end", moment), log["polls"])
     # A reading may have come between their end and the moment that this was heard of.
     got = first_value(daemon, "end", "gauge-poll-average", 0, 0)
-    test.true(f"hook set {tier}, end: average is not above {log['seconds']:.3f} s", 0 < got <= log["seconds"], got)
-    test.figures.within(f"hook set {tier}, end: average, s", got, 0.9 * log["asked"], log["seconds"])
+    test.true(f"hook set {hook_set}, end: average is not above {log['seconds']:.3f} s", 0 < got <= log["seconds"], got)
+    test.figures.within(f"hook set {hook_set}, end: average, s", got, 0.9 * log["asked"], log["seconds"])
 
 
 def start_sharers(test):
@@ -286,7 +286,7 @@ def main():
         daemons = start_all(test)
         beside = start(test, max(daemons), others=BESIDE_PROCESS)
         check_without_option(test, without, daemons)
-        test.equal("beside more walks: hook set", tier_of(beside), max(daemons))
+        test.equal("beside more walks: hook set", hook_set_of(beside), max(daemons))
         sharers = start_sharers(test)
         # One that polls once and then reads, which is no slack and no lack of it.
         once, long = Caller(test, "long", "ppoll"), Caller(test, "long", "epoll_pwait")
@@ -306,11 +306,11 @@ def main():
             polls(daemon, "long", ended)
         for sharer in sharers:
             sharer.read()
-        for tier, daemon in daemons.items():
+        for hook_set, daemon in daemons.items():
             for sharer in sharers:
-                check_share(test, tier, daemon, sharer)
-            check_long(test, tier, daemon, began, ends, ended)
-            check_end(test, tier, daemon, killed, moment)
+                check_share(test, hook_set, daemon, sharer)
+            check_long(test, hook_set, daemon, began, ends, ended)
+            check_end(test, hook_set, daemon, killed, moment)
         for sharer in sharers:
             check_share(test, f"{max(daemons)} beside more walks", beside, sharer, late=WALKS)
 

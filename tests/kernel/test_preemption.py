@@ -42,8 +42,8 @@ def attached(path):
 
 def check_frames(test, daemon):
     kernel = tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups()))
-    told = [line.split("ebpf plugin: ")[1] for line in daemon.log() if "may count wrong" in line]
-    test.equal("programs whose frames threads may overwrite", [line.split(" may count")[0] for line in told],
+    logged = [line.split("ebpf plugin: ")[1] for line in daemon.log() if "may count wrong" in line]
+    test.equal("programs whose frames threads may overwrite", [line.split(" may count")[0] for line in logged],
                ["probe frame: the program frame_large"] if kernel >= PRIVATE_STACKS else [])
 
 

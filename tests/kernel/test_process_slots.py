@@ -97,8 +97,8 @@ def histogram(test, daemon):
     names = [series(load) for load in loads]
     for load in loads:
         load.say("go")
-    answers = [load.result()["lives"] for load in loads]
-    for load, name, lives in zip(loads, names, answers):
+    results = [load.result()["lives"] for load in loads]
+    for load, name, lives in zip(loads, names, results):
         load.end()
         until(lambda name=name: last(daemon, name) == LIVES + 1)
         test.equal(f"{name}: threads that ended", last(daemon, name), LIVES + 1)

@@ -193,7 +193,7 @@ def check_others(test, daemon, path, truth):
     test.true("file_time: the file", any(line.startswith(frames) for line in daemon.folded("files", "file_time")))
 
 
-def take_samples(test, daemon, loads):
+def read_samples(test, daemon, loads):
     """Until there are enough of each."""
     wanted = SAMPLES if test.figures.decide else SAMPLES_OF_ORDER
     for service in loads:
@@ -235,7 +235,7 @@ def main():
             daemon.wait_rows(service, "total_events-profile_samples", 1)
         # They take the CPU from each other.
         others = None if test.figures.decide else Others(test)
-        take_samples(test, daemon, loads)
+        read_samples(test, daemon, loads)
         for load in loads.values():
             load.kill()
         others = others or Others(test)

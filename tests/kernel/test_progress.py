@@ -18,7 +18,7 @@ import threading
 import time
 
 from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
-from request_tiers import KNOWS_ARRIVAL, TIERS, gets
+from request_hook_sets import KNOWS_ARRIVAL, HOOK_SETS, gets
 
 KINDS = ("tcp", "unix", "udp")
 CONF = """
@@ -36,7 +36,7 @@ CONF = """
   </Service>""" for kind in KINDS)
 PROBE = """
   <Probe "request">
-    Tier {}
+    HookSet {}
     Option "syscalls"
   </Probe>"""
 SIZE = 64
@@ -95,12 +95,12 @@ class Server:
                 if key.fileobj is self.listener and self.kind != "udp":
                     self.waiter.register(self.listener.accept()[0], selectors.EVENT_READ)
                 else:
-                    self.take(key.fileobj)
+                    self.receive(key.fileobj)
             while self.due and min(self.due)[0] <= time.time():
                 self.due.remove(first := min(self.due))
-                self.answer(*first[1:])
+                self.respond(*first[1:])
 
-    def take(self, sock):
+    def receive(self, sock):
         begin = time.time()
         data, peer = sock.recvfrom(SIZE)
         received = time.time()
@@ -108,16 +108,16 @@ class Server:
             self.waiter.unregister(sock)
             sock.close()
             return
-        sent, hold, way = data.split()[:3]
+        sent, delay, way = data.split()[:3]
         name = f"{sent.decode()} {received}"
         self.note(name, sent=float(sent), received=(begin, received))
         if way == b"turn":
-            time.sleep(float(hold))
-            self.answer(name, sock, peer)
+            time.sleep(float(delay))
+            self.respond(name, sock, peer)
         else:
-            self.due.append((received + float(hold), name, sock, peer))
+            self.due.append((received + float(delay), name, sock, peer))
 
-    def answer(self, name, sock, peer):
+    def respond(self, name, sock, peer):
         begin = time.time()
         if self.kind == "udp":
             sock.sendto(b"x" * SIZE, peer)
@@ -148,15 +148,15 @@ class Client:
         sock.connect(self.server.where)
         return sock
 
-    def send(self, sock, hold, way):
+    def send(self, sock, delay, way):
         begin = time.time()
-        sock.send(f"{begin} {hold} {way}".encode().ljust(SIZE))
+        sock.send(f"{begin} {delay} {way}".encode().ljust(SIZE))
         self.server.sent[begin] = time.time()
 
-    def rounds(self, count, hold, way):
+    def rounds(self, count, delay, way):
         for _ in range(count):
             for sock in self.sockets:
-                self.send(sock, hold, way)
+                self.send(sock, delay, way)
             for sock in self.sockets:
                 sock.recv(SIZE)
 
@@ -230,12 +230,12 @@ def check(test, what, daemons, servers, begin, end, each=True, together=1):
     for server in servers:
         requests = answered(server, begin, end)
         truth = spans(requests)
-        for tier, daemon in daemons.items():
-            name = f"hook set {tier}, {server.kind}: {what}"
-            metrics = METRICS[:2] if tier in KNOWS_ARRIVAL else METRICS[:1]
+        for hook_set, daemon in daemons.items():
+            name = f"hook set {hook_set}, {server.kind}: {what}"
+            metrics = METRICS[:2] if hook_set in KNOWS_ARRIVAL else METRICS[:1]
             for metric, want in zip(metrics, truth):
                 check_time(test, f"{name}: {metric}", rows_around(daemon, server.kind, metric, begin, end), want)
-            if tier in KNOWS_ARRIVAL:
+            if hook_set in KNOWS_ARRIVAL:
                 check_oldest(test, name, rows_around(daemon, server.kind, METRICS[2], begin, end), requests)
             check_each(test, name, readings(daemon, server.kind, begin, end), requests, metrics, each, together)
 
@@ -325,22 +325,22 @@ def check_abandoned(test, daemons, clients):
     for client in clients:
         if client.server.kind == "udp":
             continue
-        for tier, daemon in daemons.items():
+        for hook_set, daemon in daemons.items():
             for metric in METRICS[::2]:
-                test.equal(f"hook set {tier}, {client.server.kind}: {metric} when the client has gone",
+                test.equal(f"hook set {hook_set}, {client.server.kind}: {metric} when the client has gone",
                            gets(daemon, client.server.kind, metric, 0, end), 0)
 
 
 def check_stuck(test, daemons, kind, stuck):
     begin = time.time()
-    for tier, daemon in daemons.items():
-        name = f"hook set {tier}, {kind}: abandoned"
+    for hook_set, daemon in daemons.items():
+        name = f"hook set {hook_set}, {kind}: abandoned"
         rows = daemon.wait_rows(kind, METRICS[2], 3, begin)
         if kind == "udp" and rows[2][0] - stuck[0].sent[0] > FORGOTTEN:
             continue
         got = daemon.row_after(kind, METRICS[0], rows[0][0] + ROUNDING)[1]
         test.close(f"{name}: {METRICS[0]}", got, 1, 0, SLACK)
-        if tier in KNOWS_ARRIVAL:
+        if hook_set in KNOWS_ARRIVAL:
             check_oldest(test, name, [row[:2] for row in rows], stuck)
         else:
             test.true(f"{name}: {METRICS[2]} grows", rows[0][1] < rows[1][1] < rows[2][1])
@@ -348,12 +348,12 @@ def check_stuck(test, daemons, kind, stuck):
 
 
 def start_all(test):
-    daemons = {tier: test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS),
+    daemons = {hook_set: test.collectd(CONF + PROBE.format(hook_set), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS),
                                    collect=("request",))
-               for tier in TIERS}
-    for tier, daemon in list(daemons.items()):
+               for hook_set in HOOK_SETS}
+    for hook_set, daemon in list(daemons.items()):
         if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
-            test.stop(daemons.pop(tier))
+            test.stop(daemons.pop(hook_set))
     return daemons
 
 

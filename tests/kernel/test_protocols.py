@@ -30,7 +30,7 @@ import web_clients  # noqa: E402
 import web_servers  # noqa: E402
 from check import Skip  # noqa: E402
 from need import Missing  # noqa: E402
-from request_tiers import gets  # noqa: E402
+from request_hook_sets import gets  # noqa: E402
 
 LONG = bool(os.environ.get("TEST_LONG")) and SLOWNESS == 1
 SIZE = (10 if LONG else 0.5) / SLOWNESS
@@ -133,12 +133,12 @@ def http2_cases(server, late):
 
 def ask_shortly(server):
     """Each program has connections of its own."""
-    answers = 0
+    responses = 0
     for _ in range(SHORT):
         client = web_clients.Grpc(server.client, server.ports["grpc"], 2, 1)
-        answers += client.ask(MOMENT)
+        responses += client.ask(MOMENT)
         client.close()
-    return answers
+    return responses
 
 
 def grpc_cases(server, late):
@@ -213,15 +213,15 @@ class Watch:
             answered = dict(zip(cases, pool.map(functools.partial(run_case, self.test), cases.values())))
         moment = time.time()
         for name in self.servers:
-            asked = [(case, answered[at]) for at, case in cases.items()
+            requested = [(case, answered[at]) for at, case in cases.items()
                      if answered[at] is not None and (at == name or name in case.also)]
-            if not asked:
+            if not requested:
                 continue
-            want = sum(answers for _, answers in asked)
-            what = f"{name}: {'; and '.join(case.what for case, _ in asked)}"
+            want = sum(responses for _, responses in requested)
+            what = f"{name}: {'; and '.join(case.what for case, _ in requested)}"
             if name in self.logged:
                 self._check_log(name, what, want)
-            slack = sum(case.rel * answers + case.slack for case, answers in asked)
+            slack = sum(case.rel * responses + case.slack for case, responses in requested)
             self.counted[name] = self._wait(name, before[name] + want - slack, moment)
             self.test.close(what, self.counted[name] - before[name], want, slack=slack)
 

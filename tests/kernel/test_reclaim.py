@@ -132,12 +132,12 @@ def cold_file(test):
 
 def stalls(test, daemon):
     """A reader in a cgroup that holds a part of what it reads."""
-    group, path, reader = Limited(test), cold_file(test), program(test, "dd", "kt_reader")
+    group, path, dd = Limited(test), cold_file(test), program(test, "dd", "kt_reader")
     metrics = "total_operations-reclaim_cgroup", "total_operations-reclaim_direct", "vmpage_action-reclaimed"
 
     def read():
         with Trace(test, "vmscan/mm_vmscan_memcg_reclaim_begin", "vmscan/mm_vmscan_memcg_reclaim_end") as seen:
-            pid = group.run([reader, f"if={path}", "of=/dev/null", "bs=64k"])
+            pid = group.run([dd, f"if={path}", "of=/dev/null", "bs=64k"])
         return [event for event in seen.events if event.pid == pid]
 
     got, events = grown(daemon, "reader", metrics, read)
@@ -247,15 +247,15 @@ def touched(test, daemon, eater):
     machine = vmstat("pgalloc_"), vmstat("pgfree")
     got, faulted = grown(daemon, "eater", metrics, touch)
     machine = vmstat("pgalloc_") - machine[0], vmstat("pgfree") - machine[1]
-    pages, octets = TIMES * TOUCHED_MIB * MIB // truth.PAGE, TIMES * TOUCHED_MIB * MIB
-    test.equal("mappings and their bytes", [got[metric] for metric in metrics[2:6]], [TIMES, TIMES, octets, octets])
+    pages, byte_count = TIMES * TOUCHED_MIB * MIB // truth.PAGE, TIMES * TOUCHED_MIB * MIB
+    test.equal("mappings and their bytes", [got[metric] for metric in metrics[2:6]], [TIMES, TIMES, byte_count, byte_count])
     test.within("pages allocated", got["vmpage_action-alloc"], pages, min(1.05 * pages, machine[0]))
     test.within("pages freed", got["vmpage_action-free"], 0.95 * pages, min(1.05 * pages, machine[1]))
     test.close("faults of all kinds", sum(got[metric] for metric in faults), faulted, slack=5)
     test.close("faults by writes", got["total_events-fault_write"], pages, slack=5)
 
 
-def look(daemon):
+def snapshot(daemon):
     """Pages allocated and freed: of the machine before, of all services, of the machine after."""
     machine = vmstat("pgalloc_"), vmstat("pgfree")
     settled(daemon)
@@ -266,10 +266,10 @@ def look(daemon):
 
 def whole_machine(test, daemon, eater):
     """Every page of the machine counts for somebody, but for those asked for in bulk."""
-    first = look(daemon)
+    first = snapshot(daemon)
     for _ in range(TIMES):
         eater.ask(f"spike {2 * TOUCHED_MIB} 0")
-    second = look(daemon)
+    second = snapshot(daemon)
     own = TIMES * 2 * TOUCHED_MIB * MIB // truth.PAGE
     for number, what in enumerate(("allocated", "freed")):
         got, most = second[1][number] - first[1][number], second[2][number] - first[0][number]

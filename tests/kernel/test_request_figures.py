@@ -14,7 +14,7 @@ import time
 import lib
 import truth
 from lib import Test
-from request_tiers import no_readings
+from request_hook_sets import no_readings
 
 INTERVAL = 2 if lib.SLOWNESS >= 2 or os.environ.get("TEST_FIGURES") else 0.5
 CONF = """
@@ -124,19 +124,19 @@ def check_one_interval(test, daemon, flow):
     known = len(flow.log())
     with no_readings([daemon]):
         flow.load.say("2 100 4000 1")
-        asked = flow.load.result()["requests"]
+        requested = flow.load.result()["requests"]
         # The client has an answer before the log has it.
-        while len(rows := flow.log()[known:]) < asked:
+        while len(rows := flow.log()[known:]) < requested:
             time.sleep(0.01)
         moment = time.time()
-    test.equal("requests", daemon.row_after("flow", "total_requests", moment)[1] - before, asked)
+    test.equal("requests", daemon.row_after("flow", "total_requests", moment)[1] - before, requested)
     least = sorted(row[2] for row in rows)
     for at, (low, _) in RANKS.items():
         metric = f"latency-service-percentile-{at}"
         daemon.row_after("flow", metric, moment)
         got = next((row[1] for row in daemon.rows("flow", metric) if row[0] > last and row[1] == row[1]), 0)
-        want = least[int(low * (asked - 1))] * (1 - BUCKET) - CLOCK
-        test.true(f"{metric} of {asked} is not below {want:.6g} s", got >= want, got)
+        want = least[int(low * (requested - 1))] * (1 - BUCKET) - CLOCK
+        test.true(f"{metric} of {requested} is not below {want:.6g} s", got >= want, got)
     slack = [row[1] for row in daemon.rows("flow", "percent-slack_threads") if row[1] == row[1]]
     test.true("slack of threads is between 0 and 100 %", slack and 0 <= min(slack) <= max(slack) <= 100, slack)
 

@@ -13,7 +13,7 @@ import socket
 import time
 
 from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
-from request_tiers import TIERS
+from request_hook_sets import HOOK_SETS
 
 INTERVAL = 0.5 if SLOWNESS < 2 else 1
 ORDER = 50
@@ -55,8 +55,8 @@ def ask_stream(sock, count):
 
 
 class Stream:
-    served = asked = True
-    octets = REQUEST, RESPONSE
+    served = requested = True
+    byte_count = REQUEST, RESPONSE
 
     def __init__(self, where):
         self.where = where
@@ -120,7 +120,7 @@ class Datagram(Stream):
         raise OSError("no port")
 
     def serve(self, sock, sent):
-        serve_datagrams(sock, self.octets[1], sent)
+        serve_datagrams(sock, self.byte_count[1], sent)
 
     def connect(self, where):
         """A client that asks several servers has bound a port, as one of DNS does, and no peer."""
@@ -131,12 +131,12 @@ class Datagram(Stream):
 
     def ask(self, sock, count):
         for _ in range(count):
-            sock.sendto(b"x" * self.octets[0], self.peer)
+            sock.sendto(b"x" * self.byte_count[0], self.peer)
             sock.recv(RESPONSE)
 
 
 class Empty(Datagram):
-    octets = 0, 0
+    byte_count = 0, 0
 
 
 class Unasked(Datagram):
@@ -163,7 +163,7 @@ CONF = "".join(f"""
 PROBE = """
   <Probe "request">
     Collect "default" "latency-wait"
-    Tier {}
+    HookSet {}
     Option "syscalls"
     Option "clients"
   </Probe>
@@ -228,22 +228,22 @@ def order_all(daemons, pairs):
     for pair in pairs:
         pair.order()
     moment = time.time()
-    return {(tier, pair.kind): counts(daemon, pair.kind, moment) for tier, daemon in daemons.items() for pair in pairs}
+    return {(hook_set, pair.kind): counts(daemon, pair.kind, moment) for hook_set, daemon in daemons.items() for pair in pairs}
 
 
 def check(test, daemons, pairs):
     before = order_all(daemons, pairs)  # makes the series; a call that receives may be older than a probe
     after = order_all(daemons, pairs)
-    for tier in daemons:
+    for hook_set in daemons:
         for pair in pairs:
-            rx, tx = (ORDER * octets for octets in pair.way.octets)
+            rx, tx = (ORDER * byte_count for byte_count in pair.way.byte_count)
             want = {(pair.kind, ""): (ORDER, rx, tx) if pair.way.served else None, (pair.kind, "-client"): None,
                     (f"{pair.kind}_client", ""): None, (f"{pair.kind}_client", "-client"): (ORDER, tx, rx)}
-            now = after[tier, pair.kind]
-            for key, then in before[tier, pair.kind].items():
+            now = after[hook_set, pair.kind]
+            for key, then in before[hook_set, pair.kind].items():
                 got = now[key] and tuple(a - b for a, b in zip(now[key], then or (0, 0, 0)))
                 if key != ("port0", "-client"):
-                    test.equal(f"hook set {tier}: exchanges, bytes of {key[0]}{key[1]}", got, want[key])
+                    test.equal(f"hook set {hook_set}: exchanges, bytes of {key[0]}{key[1]}", got, want[key])
 
 
 class Late:
@@ -292,11 +292,11 @@ def has_mptcp(test):
 
 
 def start_all(test):
-    daemons = {tier: test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
-               for tier in TIERS}
-    for tier, daemon in list(daemons.items()):
+    daemons = {hook_set: test.collectd(CONF + PROBE.format(hook_set), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
+               for hook_set in HOOK_SETS}
+    for hook_set, daemon in list(daemons.items()):
         if not daemon.wait_rows("self", "count-tier_request", 1)[-1][1]:
-            test.stop(daemons.pop(tier))
+            test.stop(daemons.pop(hook_set))
     return daemons
 
 

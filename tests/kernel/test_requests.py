@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
-from request_tiers import KNOWS_ARRIVAL, OFFERED, TIERS, no_readings
+from request_hook_sets import KNOWS_ARRIVAL, OFFERED, HOOK_SETS, no_readings
 from tls import kernel_has_tls
 
 CONF = "\n".join(f"""
@@ -34,7 +34,7 @@ PROBE = """
     Enable false
   </Probe>
   <Probe "request">
-    Tier {}
+    HookSet {}
     Collect "default" "latency-service_first" "latency-service" "latency-client" "latency-wait"
     Option "syscalls"
     Option "clients"
@@ -71,8 +71,8 @@ class Pair:
 
 def both_counters(daemon, kind, moment):
     """Of the server, and of its client with the directions the other way round."""
-    asked = daemon.exchanges(f"{kind}_client", moment, "-client")
-    return [*daemon.exchanges(kind, moment), asked[0], asked[2], asked[1]]
+    requested = daemon.exchanges(f"{kind}_client", moment, "-client")
+    return [*daemon.exchanges(kind, moment), requested[0], requested[2], requested[1]]
 
 
 def order_all(test, pair, requests):
@@ -91,15 +91,15 @@ def check_counts(test, daemons, pairs, requests):
     for pair in pairs:
         pair.order(1, 100, 1, 1, 100, 0, 0)  # makes the series
     moment = time.time()
-    before = {tier: [both_counters(daemon, pair.kind, moment) for pair in pairs] for tier, daemon in daemons.items()}
+    before = {hook_set: [both_counters(daemon, pair.kind, moment) for pair in pairs] for hook_set, daemon in daemons.items()}
     want = [order_all(test, pair, requests) for pair in pairs]
     moment = time.time()
     names = ("exchanges", "bytes received", "bytes sent")
     names = (*names, *(f"{name}, as its client sees it" for name in names))
-    for tier, daemon in daemons.items():
-        for pair, then, should in zip(pairs, before[tier], want):
+    for hook_set, daemon in daemons.items():
+        for pair, then, should in zip(pairs, before[hook_set], want):
             for name, was, now, wanted in zip(names, then, both_counters(daemon, pair.kind, moment), should):
-                test.equal(f"hook set {tier}, {pair.kind}: {name}", now - was, wanted)
+                test.equal(f"hook set {hook_set}, {pair.kind}: {name}", now - was, wanted)
 
 
 def bounds(said, i):
@@ -119,9 +119,9 @@ def order_in_one_interval(daemons, pair, requests=ORDER, work_us=2000, call=0):
     """What the server says of an order that lies between two readings of each daemon, by hook set and subject when the
     first of them was, and a moment before the second."""
     before = {}
-    for tier, daemon in daemons.items():
+    for hook_set, daemon in daemons.items():
         for subject, instance in ((pair.kind, ""), (pair.kind + "_client", "-client")):
-            before[tier, subject] = daemon.wait_rows(subject, "total_requests" + instance)[-1][0]
+            before[hook_set, subject] = daemon.wait_rows(subject, "total_requests" + instance)[-1][0]
     with no_readings(daemons.values()):
         said = pair.order(requests, 200, 1, 1 if pair.kind == "udp" else 2, 1000, work_us, call)
         moment = time.time()
@@ -145,13 +145,13 @@ def check_bounds(test, what, got, below, above):
 def check_percentiles(test, daemons, what, pair, call=0):
     """Every sample of the order is in one window of each daemon."""
     said, before, moment = order_in_one_interval(daemons, pair, call=call)
-    for tier, daemon in daemons.items():
-        check_tier_percentiles(test, daemon, f"hook set {tier}, {what}", pair.kind, said,
-                               {subject: when for (of, subject), when in before.items() if of == tier}, moment,
-                               tier in KNOWS_ARRIVAL)
+    for hook_set, daemon in daemons.items():
+        check_hook_set_percentiles(test, daemon, f"hook set {hook_set}, {what}", pair.kind, said,
+                               {subject: when for (of, subject), when in before.items() if of == hook_set}, moment,
+                               hook_set in KNOWS_ARRIVAL)
 
 
-def check_tier_percentiles(test, daemon, what, kind, said, before, moment, arrival):
+def check_hook_set_percentiles(test, daemon, what, kind, said, before, moment, arrival):
     for i, at in enumerate(PERCENTILES):
         for metric, (below, above) in bounds(said, i).items():
             subject = kind + ("_client" if metric == "latency-client" else "")
@@ -170,29 +170,29 @@ def check_moves(test, daemons, pair):
     said, before, moment = order_in_one_interval(daemons, pair, 5, 100000)
     churn.kill()
     churn.wait()
-    for tier, daemon in daemons.items():
-        got = value_after(daemon, pair.kind, "latency-service-percentile-50", before[tier, pair.kind], moment)
-        check_bounds(test, f"hook set {tier}, {pair.kind}: latency-service p50 while programs begin, s", got,
+    for hook_set, daemon in daemons.items():
+        got = value_after(daemon, pair.kind, "latency-service-percentile-50", before[hook_set, pair.kind], moment)
+        check_bounds(test, f"hook set {hook_set}, {pair.kind}: latency-service p50 while programs begin, s", got,
                      said["service_low"][0], said["service_high"][2])
 
 
 def check_sides(test, daemons):
-    for tier, daemon in daemons.items():
+    for hook_set, daemon in daemons.items():
         for kind in ("tcp", "unix"):
             for subject, metric in ((f"{kind}_client", "total_requests"), (kind, "total_requests-client")):
-                test.true(f"hook set {tier}: no {metric} of {subject}", metric not in daemon.metrics(subject))
+                test.true(f"hook set {hook_set}: no {metric} of {subject}", metric not in daemon.metrics(subject))
 
 
 def start_all(test):
     """By hook set a daemon that was told to use it, and does: of those that the kernel offers."""
-    daemons = {tier: test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
-               for tier in TIERS}
-    for tier, daemon in list(daemons.items()):
+    daemons = {hook_set: test.collectd(CONF + PROBE.format(hook_set), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
+               for hook_set in HOOK_SETS}
+    for hook_set, daemon in list(daemons.items()):
         used = daemon.wait_rows("self", "count-tier_request")[-1][1]
         if used:
-            test.equal("hook set in use", used, tier)
+            test.equal("hook set in use", used, hook_set)
         else:
-            test.stop(daemons.pop(tier))
+            test.stop(daemons.pop(hook_set))
     return daemons
 
 

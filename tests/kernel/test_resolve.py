@@ -59,7 +59,7 @@ def count_becomes(daemon, service, want):
     return found
 
 
-def told(daemon, text):
+def logged(daemon, text):
     return sum(text in line for line in daemon.log())
 
 
@@ -86,13 +86,13 @@ def late(test):
     """A command line that cannot be read in time is read later. Played by stopping the process that reads."""
     daemon = test.collectd(LATE, interval=FULL_INTERVAL)
     daemon.wait_rows("late", "ps_count", 2)
-    readers = [reader for starter in children_of(daemon.process.pid) for reader in children_of(starter)]
-    for reader in readers:
-        os.kill(reader, signal.SIGSTOP)
+    helpers = [helper for starter in children_of(daemon.process.pid) for helper in children_of(starter)]
+    for helper in helpers:
+        os.kill(helper, signal.SIGSTOP)
     load = test.load("task", "kt_is-late", name="kt_late")
     test.equal("ProcessMatch, while the command line cannot be read: processes", count(daemon, "late"), 0)
-    for reader in readers:
-        os.kill(reader, signal.SIGCONT)
+    for helper in helpers:
+        os.kill(helper, signal.SIGCONT)
     test.equal("ProcessMatch, when it can be read: processes", count_becomes(daemon, "late", 1), 1)
     load.end()
     test.stop(daemon)
@@ -106,7 +106,7 @@ def retitled(test, daemon):
     load.end()
 
 
-def rename_over(path, make):
+def rename_onto(path, make):
     make(path + ".new")
     os.rename(path + ".new", path)
 
@@ -125,7 +125,7 @@ def write_pid(path, pid, owner):
             file.write(f"{pid}\n")
         os.chown(new, owner, owner)
 
-    rename_over(path, make)
+    rename_onto(path, make)
 
 
 def owners(test, daemon, path):
@@ -141,7 +141,7 @@ def owners(test, daemon, path):
     other.kill()
     other.wait()
     test.equal("one warning of a file that is not believed",
-               told(daemon, f"the file is user {NOBODY}'s, the process is user 0's"), 1)
+               logged(daemon, f"the file is user {NOBODY}'s, the process is user 0's"), 1)
 
 
 def no_regular_file(test, daemon, path):
@@ -157,7 +157,7 @@ def no_regular_file(test, daemon, path):
         # The first one may have been due before.
         test.figures.within(f"PidFile is {what}: seconds until the third reading", rows[2][0] - begin, INTERVAL,
                             3 * INTERVAL + 2 * SLOWNESS)
-        test.equal(f"PidFile is {what}: messages", told(daemon, message), 1)
+        test.equal(f"PidFile is {what}: messages", logged(daemon, message), 1)
         if what == "a directory":
             os.rmdir(path)
         else:
@@ -184,7 +184,7 @@ def settled(daemon):
             return seen
 
 
-def in_turn(test, daemon, loads, early, later):
+def alternating(test, daemon, loads, early, later):
     """A few rows come free: those have them who have waited longest, whoever else comes meanwhile."""
     for name in [name for name in loads if name not in early + later][:LEFT]:
         loads[name].end()
@@ -218,13 +218,13 @@ def full(test):
     test.figures.within("all rows are taken: processes without one", row[1], least, 2 * NAMES + 99)
     test.within("all rows are taken: refused",
                 daemon.row_after("self", "total_events-refused_services", time.time())[1], least, 1e9)
-    test.equal("all rows are taken: told once", told(daemon, "all rows for services or processes are in use"), 1)
+    test.equal("all rows are taken: told once", logged(daemon, "all rows for services or processes are in use"), 1)
     shown = settled(daemon)
     late = [name for name in loads if name not in shown]
     early = [name for name in list(loads)[:EARLY] if name in late]
     test.within("all rows are taken: names without series", len(late), NAMES - ROWS, NAMES)
     storm = newcomers(test)
-    in_turn(test, daemon, loads, early, late[len(early):])
+    alternating(test, daemon, loads, early, late[len(early):])
     for name in set(loads) - set(late[:LEFT]):
         loads[name].end()
     for name in late[:LEFT]:
@@ -252,7 +252,7 @@ def zombie(test):
     ended = [pid for pid in os.listdir("/proc") if pid not in pids and parent_of(pid) == load.pid]
     test.equal("zombies", len(ended), 1)
     write_pid(path, ended[0], 0)
-    rows = daemon.wait_rows(name, "ps_count", daemon.GONE + 4, time.time())
+    rows = daemon.wait_rows(name, "ps_count", daemon.FORGET_INTERVALS + 4, time.time())
     test.equal("the process beside a zombie is still counted", rows[-1][1], 1)
     load.end()
     test.stop(daemon)
@@ -263,7 +263,7 @@ def main():
         path = os.path.join(test.dir, "pidfile")
         daemon = test.collectd(CONF.format(file=path), interval=INTERVAL)
         daemon.wait_rows("file", "ps_count", 2)
-        test.equal("a PidFile that is not there yet: told once", told(daemon, "names no process: No such file"), 1)
+        test.equal("a PidFile that is not there yet: told once", logged(daemon, "names no process: No such file"), 1)
         at_once(test, daemon)
         retitled(test, daemon)
         owners(test, daemon, path)

@@ -11,7 +11,7 @@ import time
 
 import responses
 from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
-from request_tiers import TIERS
+from request_hook_sets import HOOK_SETS
 
 AFTER = 1  # seconds
 INTERVAL = 0.5 if SLOWNESS < 2 else 2
@@ -27,7 +27,7 @@ CONF = "".join(f"""
     Enable false
   </Probe>
   <Probe "request">
-    Tier {{hooks}}
+    HookSet {{hooks}}
     Option "syscalls"
     Parameter "stream_after" {AFTER}
   </Probe>"""
@@ -85,7 +85,7 @@ def goes_on(sock):
 
 
 # What is asked for: how it is answered, and the class of that.
-ANSWERS = {
+REPLIES = {
     "send": (lambda sock: sock.send(page(500)), "5xx"),
     "write": (lambda sock: os.write(sock.fileno(), page(502)), "5xx"),
     "writev": (lambda sock: os.writev(sock.fileno(), [b"HT", b"", b"TP/1.0 4", b"04 x", b"y" * 5000]), "4xx"),
@@ -105,10 +105,10 @@ ANSWERS = {
 MORE = {"interim": (0, 0), "stream": (1.3 * AFTER,)}  # what the client sends besides: after so many seconds
 
 
-def answer(sock):
+def respond(sock):
     while what := sock.recv(REQUEST):
         if what.strip():
-            ANSWERS[what.split()[0].decode()][0](sock)
+            REPLIES[what.split()[0].decode()][0](sock)
 
 
 def serve_datagrams(sock):
@@ -121,7 +121,7 @@ def serve_datagrams(sock):
 
 
 SENT = os.pipe()  # tells that a datagram's call is over, which its receiver may have before
-SERVE = responses.serve_each(answer), socket.SOCK_STREAM
+SERVE = responses.serve_each(respond), socket.SOCK_STREAM
 SERVERS = {"http": SERVE, "udp": (serve_datagrams, socket.SOCK_DGRAM), "plain": SERVE}
 
 
@@ -140,9 +140,9 @@ def ask(where):
     """Everything some times, what takes long once. Returns how many there were of each class."""
     counts = {None: 0}
     with socket.create_connection(where) as sock:
-        for turn in range(ROUNDS):
-            for what, (_, kind) in ANSWERS.items():
-                if what in MORE and turn:
+        for cycle in range(ROUNDS):
+            for what, (_, kind) in REPLIES.items():
+                if what in MORE and cycle:
                     continue
                 sock.send(what.encode().ljust(REQUEST))
                 for pause in MORE.get(what, ()):
@@ -168,8 +168,8 @@ def ask_all(where):
     return {"http": ask(where["http"]), "udp": ask_datagrams(where["udp"]), "plain": ask(where["plain"])}
 
 
-def check(test, tier, daemon, counts, moment):
-    what = f"hook set {tier}"
+def check(test, hook_set, daemon, counts, moment):
+    what = f"hook set {hook_set}"
     for name in ("http", "udp"):
         responses.check(test, what, daemon, name, counts[name], TIMES, moment)
     responses.check_times(test, what, daemon, "http", PAUSE, SLOWNESS)
@@ -181,16 +181,16 @@ def check(test, tier, daemon, counts, moment):
 def main():
     with Test(limit=120) as test:
         where = {name: responses.start(test, "kt_" + name, serve, kind) for name, (serve, kind) in SERVERS.items()}
-        daemons = {tier: test.collectd(CONF.format(hooks=tier, **RESPONSES), interval=INTERVAL,
+        daemons = {hook_set: test.collectd(CONF.format(hooks=hook_set, **RESPONSES), interval=INTERVAL,
                                        wrap=in_mounts(WITH_TRACEFS))
-                   for tier in TIERS}
-        for tier, daemon in list(daemons.items()):
+                   for hook_set in HOOK_SETS}
+        for hook_set, daemon in list(daemons.items()):
             if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
-                test.stop(daemons.pop(tier))
+                test.stop(daemons.pop(hook_set))
         test.true(f"hook sets: {set(daemons)}", daemons)
         counts, moment = responses.ask_times(daemons.values(), TIMES, lambda: ask_all(where))
-        for tier, daemon in daemons.items():
-            check(test, tier, daemon, counts, moment)
+        for hook_set, daemon in daemons.items():
+            check(test, hook_set, daemon, counts, moment)
 
 
 if __name__ == "__main__":

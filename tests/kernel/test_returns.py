@@ -35,8 +35,8 @@ FUNCTION = """
 """
 
 
-def functions_of(answer):
-    return {name: value for name, value in answer.items() if isinstance(value, list)}
+def functions_of(result):
+    return {name: value for name, value in result.items() if isinstance(value, list)}
 
 
 def run(path):
@@ -45,7 +45,7 @@ def run(path):
     return done.stdout.strip(), done.returncode
 
 
-def answer_of(load):
+def result_of(load):
     """Its line; empty where it has died."""
     return load.process.stdout.readline().strip()
 
@@ -132,16 +132,16 @@ def main():
     with Test(limit=120) as test:
         paths = made(test)
         alone = {name: run(path) for name, path in paths.items()}
-        truth = {name: json.loads(answer) for name, (answer, _) in alone.items()}
+        truth = {name: json.loads(result) for name, (result, _) in alone.items()}
         daemon = test.collectd(configuration(paths, truth), interval=INTERVAL)
         daemon.wait_rows("self", "duration-read_functions")
         loads = {name: test.load_at(path) for name, path in paths.items()}
         for load in loads.values():
             load.say(str(ROUNDS))
-        answers = {name: answer_of(load) for name, load in loads.items()}
+        results = {name: result_of(load) for name, load in loads.items()}
         moment = time.time()
-        for name, answer in answers.items():
-            if test.equal(f"{name}: what it says, as without the plugin", answer, alone[name][0]):
+        for name, result in results.items():
+            if test.equal(f"{name}: what it says, as without the plugin", result, alone[name][0]):
                 compare_program(test, daemon, name, truth[name], moment)
         complaints(test, daemon)
         for name, load in loads.items():

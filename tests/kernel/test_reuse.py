@@ -33,7 +33,7 @@ PLUGIN = """
 """
 
 
-def take_names(count):
+def read_names(count):
     """A child that has had so many names."""
     pid = os.fork()
     if pid == 0:
@@ -49,7 +49,7 @@ def main():
         daemon = test.collectd(PLUGIN.format(most=MAX_SERVICES, sample=sample), interval=INTERVAL)
         before = daemon.wait_rows("self", "objects-services_other")[-1][1]
         moment = time.time()
-        take_names(2 * MAX_SERVICES)
+        read_names(2 * MAX_SERVICES)
         # The plugin's own reading tells what the last one of a probe has seen.
         full = max(row[1] for row in daemon.wait_rows("self", "objects-services_other", 3, moment))
         print(f"     names without series: {before}, then {full}")

@@ -43,7 +43,7 @@ CONF = """
     Enable false
   </Probe>
 """
-FIRST_ROW = 2       # of services, see bpf/lib/service.h
+FIRST_ROW = 2       # of services, see bpf/lib/services/service.h
 SUB = 16            # buckets of a power of two, see bpf/lib/hist.h
 BUCKET = 0.033      # an average by buckets may be off by so much
 SPIN_MS, TOOL_SPIN_MS = 100, 400
@@ -120,7 +120,7 @@ def asleep(pid):
                for tid in os.listdir(f"/proc/{pid}/task"))
 
 
-def look(maps, load):
+def snapshot(maps, load):
     """What the kernel and the probe count while all threads sleep."""
     while True:
         time.sleep(0.02)
@@ -131,16 +131,16 @@ def look(maps, load):
                 return before, counted
 
 
-def asked(maps, load, text):
+def requested(maps, load, text):
     """The growth of both by one request."""
-    kernel, begin = look(maps, load)
+    kernel, begin = snapshot(maps, load)
     load.ask(text)
-    kernel_after, after = look(maps, load)
+    kernel_after, after = snapshot(maps, load)
     return [b - a for a, b in zip(kernel, kernel_after)], growth(begin, after)
 
 
 def exact(test, what, maps, load, text):
-    (runs, waited, ran, moved), got = asked(maps, load, text)
+    (runs, waited, ran, moved), got = requested(maps, load, text)
     test.equal(f"{what}: waits", sum(got["wait"]), runs)
     test.equal(f"{what}: runs", sum(got["run"]), runs)
     test.close(f"{what}: ns waited", total(got["wait"]), waited, rel=BUCKET, slack=runs)
@@ -193,21 +193,21 @@ def switches_of_init():
 
 
 def hook_runs(maps):
-    return next(sum(one["value"] for one in entry["formatted"]["values"]) for entry in maps.dump("hot_runs"))
+    return next(sum(one["value"] for one in entry["formatted"]["values"]) for entry in maps.dump("run_counters"))
 
 
 def machine(test, daemon, maps):
     load = test.load("runs", 2 * truth.CPUS, name="kt_runs")
     daemon.wait_rows("self", "duration-read_sched", 3, time.time())
     of_init = switches_of_init()
-    looks = [(switches(), hook_runs(maps), switches())]
+    snapshots = [(switches(), hook_runs(maps), switches())]
     before, own = maps.machine(), kernel_counts(load.pid)
     load.ask("sleep 5000")
     after, own_after = maps.machine(), kernel_counts(load.pid)
-    looks.append((switches(), hook_runs(maps), switches()))
+    snapshots.append((switches(), hook_runs(maps), switches()))
     of_init = switches_of_init() - of_init
-    low, high = looks[1][0] - looks[0][2], looks[1][2] - looks[0][0]
-    test.within("runs of the hook, and context switches", looks[1][1] - looks[0][1], low - of_init, high)
+    low, high = snapshots[1][0] - snapshots[0][2], snapshots[1][2] - snapshots[0][0]
+    test.within("runs of the hook, and context switches", snapshots[1][1] - snapshots[0][1], low - of_init, high)
     got = growth(before, after)
     test.within("waits of the machine", sum(got["wait"]), own_after[0] - own[0], high)
     # A CPU may be between the two when it is looked at.
@@ -274,7 +274,7 @@ def tools(test, daemon, maps):
                                           stdout=subprocess.PIPE, text=True) for tool in names}
         for process in running.values():
             attached(process)
-        (runs, *_), got = asked(maps, load, text)
+        (runs, *_), got = requested(maps, load, text)
         for tool, process in running.items():
             said = process.communicate()[0]
             compared(test, f"{text.split()[0]}: {tool}", said, got[TOOLS[tool]], runs)

@@ -17,7 +17,7 @@ INTERVAL = 10
 PERIOD, WORK = 10000, 7000  # us; a sampler of a fixed 10 ms would see one moment of it alone
 HZ = 200                    # as the object wants
 SHARE = 0.5                 # percent, the default
-NAME = "sample_{}-sampler_look"
+NAME = "sample_{}-sampler_scan"
 FREQUENCY = 20
 BUDGET = 1
 
@@ -117,25 +117,25 @@ def main():
         cycle = test.load("cycle", PERIOD, WORK, name="kt_cycle")
         idle = test.load("task", name="kt_task")
         free = test.collectd(conf + "  MaxSampling 20\n", interval=INTERVAL)
-        held = test.collectd(conf, interval=INTERVAL)
+        limited = test.collectd(conf, interval=INTERVAL)
         chosen = test.collectd(OPTIONS.format(object=os.path.join(lib.BUILD, "tests", "bpf", "sampler.bpf.o")),
                                interval=INTERVAL)
-        held.wait_rows("self", "percent-" + NAME.format("sampler"))
+        limited.wait_rows("self", "percent-" + NAME.format("sampler"))
         # Four times the standard error of samples that know nothing of each other.
         states(test, free, cycle, 400 * (0.7 * 0.3 / (HZ * INTERVAL / SLOWNESS)) ** 0.5 + 2)
         moment = time.time()
         # A sampler waits for a CPU like all others.
         test.figures.within("frequency with room, Hz", figures(free, moment)[0], HZ / 2 / SLOWNESS, HZ * 1.1)
-        states(test, held, cycle, 25)
-        hz, percent, mean = figures(held, moment)
+        states(test, limited, cycle, 25)
+        hz, percent, mean = figures(limited, moment)
         print(f"note: {hz:.1f} Hz, {mean * 1e6:.0f} us a run, {percent:.2f} % of a CPU")
         test.figures.within("share of a CPU by default, percent", percent, 0, SHARE * 1.3)
         test.close("it is frequency times cost, percent", percent, 100 * hz * mean, rel=0.01)
         options(test, chosen)
         if test.figures.decide:
-            print_threads(held)
+            print_threads(limited)
         begin = time.monotonic()
-        test.stop(held)
+        test.stop(limited)
         test.figures.within("seconds until the daemon has ended", time.monotonic() - begin, 0, 5 * SLOWNESS)
         cycle.end()
         idle.end()

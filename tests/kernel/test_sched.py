@@ -25,12 +25,12 @@ CONF = "".join(f'  <Probe "{name}">\n    Enable false\n  </Probe>\n' for name in
 COUNTS = {"nvcsw": "contextswitch-voluntary", "nivcsw": "contextswitch-involuntary",
           "minflt": "ps_pagefaults", "majflt": "ps_pagefaults"}
 SPINNERS, SPIN_S = 4, 13
-TURNS_NS = SPINNERS * 6e6 * SLOWNESS  # of CPU time, in which each has had it
+ROUNDS_NS = SPINNERS * 6e6 * SLOWNESS  # of CPU time, in which each has had it
 
 
 def all_served(used, moment):
     """When each of those that waited at this moment has had the CPU, however long it was taken away from them all."""
-    enough = used.bounds(moment)[1] + TURNS_NS
+    enough = used.bounds(moment)[1] + ROUNDS_NS
     return next((time for time, value in zip(used.times, used.values) if time >= moment and value >= enough), None)
 
 
@@ -55,7 +55,7 @@ def waiting_s(test, daemon, sampler):
     """All of it between two readings."""
     used, curve = (sampler.curve(lambda value, i=i: value[i]) for i in (0, 1))
     rows = daemon.rows("wait", "delay_rate-delay-cpu")
-    fit = [i for i, row in enumerate(rows) if not daemon.at_turn(row[0]) and curve.covers(row[0])
+    fit = [i for i, row in enumerate(rows) if not daemon.at_cycle(row[0]) and curve.covers(row[0])
            and all_served(used, row[0])]
     rows = rows[fit[0]:fit[-1] + 1]
     first, last = rows[0][0], rows[-1][0]
@@ -83,7 +83,7 @@ def counted(test, daemon, load, word, least=None):
     """One request, from a reading before it to one after it; the process is idle at both."""
     before = reading(daemon, time.time())
     own = own_counts(load.pid)
-    charged = json_answer(load, word)
+    charged = json_reply(load, word)
     while truth.stat(load.pid)[3] != "S":
         time.sleep(0.01)
     after = reading(daemon, time.time() + 0.1)
@@ -97,7 +97,7 @@ def counted(test, daemon, load, word, least=None):
             test.within(f"{word.split('/')[0]}: {key} as asked for", want, least[1], float("inf"))
 
 
-def json_answer(load, word):
+def json_reply(load, word):
     load.say(word)
     return load.result()
 

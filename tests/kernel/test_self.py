@@ -57,15 +57,15 @@ class Watch(threading.Thread):
 
     def __init__(self, pid):
         super().__init__(daemon=True)
-        self.pid, self.moments, self.over = pid, [], threading.Event()
+        self.pid, self.moments, self.finished = pid, [], threading.Event()
         self.start()
 
     def run(self):
-        while not self.over.wait(0.01):
-            if self._holds():
+        while not self.finished.wait(0.01):
+            if self._lasts():
                 self.moments.append(time.time())
 
-    def _holds(self):
+    def _lasts(self):
         directory = f"/proc/{self.pid}/fd"
         for fd in os.listdir(directory):
             try:
@@ -77,7 +77,7 @@ class Watch(threading.Thread):
 
     def end(self):
         """When it had."""
-        self.over.set()
+        self.finished.set()
         self.join()
         return self.moments
 
@@ -125,7 +125,7 @@ def services(daemon, moment):
                for subject in daemon.subjects() - {"self"})
 
 
-def told(daemon):
+def reported(daemon):
     """The figures of the message about services and series, and how often it is there."""
     found = [match for match in map(SUMMARY.search, daemon.log()) if match]
     return [int(number) for match in found for number in match.groups()], len(found)
@@ -148,7 +148,7 @@ def check_summary(test):
     load = test.load("task", name="kt_one")
     daemon.wait_rows("self", "count-tier_services", 5)
     series = {subject: len(daemon.metrics(subject)) for subject in daemon.subjects() - {"self"}}
-    figures, times = told(daemon)
+    figures, times = reported(daemon)
     test.equal("services, of blocks, units, command names, and how often it is told", (figures[:4], times), ([2, 2, 0, 0], 1))
     test.equal("series of probes", figures[4], sum(series.values()))
     test.within("series of a service", max(series.values()), 1, figures[5])
@@ -169,12 +169,12 @@ def main():
         # A thread that sleeps for the sample may wake up late, but no reading comes between.
         test.figures.within("for how long, s", moments[-1] - moments[0] if moments else 0, 0, INTERVAL / 2 * lib.SLOWNESS)
         metrics = daemon.metrics("self")
-        held = programs(daemon.process.pid)
+        loaded = programs(daemon.process.pid)
         check_missed(test, daemon)
         # The kernel cuts names to 15 characters; bpftool may know the rest.
         named = {metric.rpartition("-")[2][:15] for metric in metrics
                  if metric.startswith("operations_per_second-run_")}
-        test.equal("programs that have a rate", sorted(named), sorted({entry["name"][:15] for entry in held}))
+        test.equal("programs that have a rate", sorted(named), sorted({entry["name"][:15] for entry in loaded}))
         for metric in sorted(metrics):
             if metric.startswith("duration-run_"):
                 most = SECOND if "walk" in metric or "scan" in metric else 100 * MICROSECOND * lib.SLOWNESS

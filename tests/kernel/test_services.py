@@ -271,7 +271,7 @@ def kernel_threads(test, daemon):
     test.equal("kernel threads: services of their own", named, [])
 
 
-def told(daemon, text, count):
+def logged(daemon, text, count):
     """What the log says with this text, as soon as it has so many such lines."""
     give_up = time.monotonic() + PATIENCE
     while len(said := [line for line in daemon.log() if text in line]) < count and time.monotonic() < give_up:
@@ -296,10 +296,10 @@ def fits(test, groups):
     count(daemon, "never")
     brief(test, groups, number)
     want = [test.own(f'<Service "never">: no process has fitted {line.format(id=number)}') for line in NEVER]
-    test.equal("lines that no process fits", told(daemon, "has fitted", len(want)), want)
+    test.equal("lines that no process fits", logged(daemon, "has fitted", len(want)), want)
     load = test.load("task", name="kt_nveer")
     want = [test.own(f'<Service "never">: a process fits {NEVER[0]} now')]
-    test.equal("and now one does", told(daemon, "a process fits", 1), want)
+    test.equal("and now one does", logged(daemon, "a process fits", 1), want)
     load.end()
     test.stop(daemon)
 

@@ -80,9 +80,9 @@ class Truth:
     def __init__(self, daemon, trace, cpu, metric):
         """trace: of init's threads, since before the daemon began."""
         self.daemon, self.trace, self.of = daemon, trace, (cpu, metric)
-        self.sampler = truth.Sampler(self._look)
+        self.sampler = truth.Sampler(self._snapshot)
 
-    def _look(self):
+    def _snapshot(self):
         rows = self.daemon.rows(*self.of)
         return len(rows), softirqs(), *cpu_ms()
 
@@ -91,19 +91,19 @@ class Truth:
         self.sampler.stop()
         self.trace.__exit__()
         self.unseen = collections.Counter(map(cpu_and_kind, self.trace.events))
-        times, self.looks = self.sampler.times, self.sampler.values
-        counts = [look[0] for look in self.looks]
+        times, self.snapshots = self.sampler.times, self.sampler.values
+        counts = [snapshot[0] for snapshot in self.snapshots]
         self.between = {}
         for number, row in enumerate(self.daemon.rows(*self.of)):
             before = bisect.bisect_right(times, row[0] - 0.0006) - 1
             after = bisect.bisect_right(counts, number)
-            if before >= 0 and after < len(counts) and not self.daemon.at_turn(row[0]):
+            if before >= 0 and after < len(counts) and not self.daemon.at_cycle(row[0]):
                 self.between[row[0]] = before, after
 
     def growth(self, begin, end, pick):
         """The least and the most that it grew by between the readings with these stamps."""
         (a, b), (c, d) = self.between[begin], self.between[end]
-        a, b, c, d = (pick(self.looks[at]) for at in (a, b, c, d))
+        a, b, c, d = (pick(self.snapshots[at]) for at in (a, b, c, d))
         return max(0, c - b), d - a
 
 
@@ -133,20 +133,20 @@ def counts(test, daemon, seen):
     """Each CPU and kind between any two readings. What is counted at its begin there is counted at its end here."""
     test.equal("events that the trace has lost", seen.trace.lost, 0)
     compared, wrong, readings = 0, [], sorted(seen.between)
-    for cpu, kind in sorted(seen.looks[0][1]):
+    for cpu, kind in sorted(seen.snapshots[0][1]):
         rows = known(daemon.rows(cpu, f"irq-softirq-{kind}"), seen.between)
         if len(rows) < 2:
             continue
         compared += 1
         for a, b in [*zip(rows, rows[1:]), (rows[0], rows[-1])]:
-            low, high = seen.growth(a[0], b[0], lambda look, key=(cpu, kind): look[1][key])
+            low, high = seen.growth(a[0], b[0], lambda snapshot, key=(cpu, kind): snapshot[1][key])
             if not low - seen.unseen[cpu, kind] - 1 <= b[1] - a[1] <= high + 1:
                 wrong.append((cpu, kind, a, b, low, high))
         test.within(f"{cpu}: {kind}", b[1] - a[1], low - seen.unseen[cpu, kind] - 1, high + 1)
     test.equal("pairs of readings between which a count grew by more or less", wrong, [])
     test.within("readings that were compared", len(readings), READINGS // 3, 1000)
     test.within("CPUs and kinds that were compared", compared, 3 * truth.CPUS, 10 * truth.CPUS)
-    apart = [seen.looks[after][1] for _, after in seen.between.values()], [seen.looks[before][1] for before, _ in seen.between.values()]
+    apart = [seen.snapshots[after][1] for _, after in seen.between.values()], [seen.snapshots[before][1] for before, _ in seen.between.values()]
     print(f"note: in the context of init there were {sum(seen.unseen.values())} of any kind")
     print("note: between the looks around a reading there were "
           + " ".join(str(sum(a.values()) - sum(b.values())) for a, b in zip(*apart)) + " of any kind")
@@ -166,7 +166,7 @@ def histogram(test, daemon, cpu, kind):
 
 def timer(test, daemon, seen):
     """The work of the timer: all of it is in the time of its kind, and little else."""
-    cpus = {cpu for cpu, kind in seen.looks[0][1] if f"irq-{TIMER}" in daemon.metrics(cpu)}
+    cpus = {cpu for cpu, kind in seen.snapshots[0][1] if f"irq-{TIMER}" in daemon.metrics(cpu)}
     spun_ms = daemon.rows("spin", "derive-spun")[-1][1] / 1e6
     test.within("ms that the timer's callback took", spun_ms, SPINS * SPIN_MS, float("inf"))
     test.figures.within("ms that the timer's callback took", spun_ms, SPINS * SPIN_MS, 10 * SPINS * SPIN_MS)
@@ -190,12 +190,12 @@ def all_time(test, daemon, seen):
     what the hypervisor takes meanwhile."""
     first, last = min(seen.between), max(seen.between)
     got_ms = 0
-    for cpu, kind in seen.looks[0][1]:
+    for cpu, kind in seen.snapshots[0][1]:
         metric = f"total_time_in_ms-softirq-{kind}"
         rows = [row for row in daemon.rows(cpu, metric) if first <= row[0] <= last] if metric in daemon.metrics(cpu) else []
         got_ms += rows[-1][1] - rows[0][1] if rows else 0
-    low, high = seen.growth(first, last, lambda look: look[2])
-    stolen = seen.growth(first, last, lambda look: look[3])[1]
+    low, high = seen.growth(first, last, lambda snapshot: snapshot[2])
+    stolen = seen.growth(first, last, lambda snapshot: snapshot[3])[1]
     test.true("ms in software interrupts", got_ms > 0, got_ms)
     test.figures.within("ms in software interrupts", got_ms, 0.5 * low - 200, 1.5 * high + 200 + stolen)
 
@@ -209,7 +209,7 @@ def talk():
     time.sleep(0.2)
 
 
-def look(daemon):
+def snapshot(daemon):
     """({(CPU, kind): count} before, {kind: count by the plugin} after it, and after), all of one reading."""
     before, moment = softirqs(), time.time()
     daemon.wait_rows("self", "duration-read_softirq", 2, moment)
@@ -224,9 +224,9 @@ def all_cpus(test):
     daemon.wait_rows("self", "duration-read_softirq", 2)
     with Trace(test, "irq/softirq_entry", pids=init_threads()) as of_init:
         talk()
-        first = look(daemon)
+        first = snapshot(daemon)
         talk()
-        second = look(daemon)
+        second = snapshot(daemon)
     test.equal("events that the trace has lost", of_init.lost, 0)
     unseen = collections.Counter(kind for _, kind in map(cpu_and_kind, of_init.events))
     for kind in first[1]:

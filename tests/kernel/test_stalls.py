@@ -14,7 +14,7 @@ import statistics
 import time
 
 from lib import SLOWNESS, Test, die_with_test
-from request_tiers import IN_SOCKET
+from request_hook_sets import IN_SOCKET
 
 NAME = "kt_stall"
 CONF = f"""
@@ -37,12 +37,12 @@ def serve(listener):
         if os.fork() == 0:
             die_with_test()
             listener.close()
-            answer(sock)
+            respond(sock)
             os._exit(0)
         sock.close()
 
 
-def answer(sock):
+def respond(sock):
     while what := sock.recv(REQUEST):
         if what.startswith(b"large"):
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * LARGE)
@@ -85,7 +85,7 @@ def ask_whole(sock):
     return [ask(sock, b"whole", HEADER + BODY) for _ in range(20)]
 
 
-def ask_slowly(where, rest):
+def ask_slowly(where, seconds):
     """What is left is in the server's send buffer when it has closed the connection."""
     times = []
     for _ in range(2):
@@ -94,7 +94,7 @@ def ask_slowly(where, rest):
             sock.connect(where)
             begin = time.monotonic()
             sock.send(b"large".ljust(REQUEST))
-            time.sleep(rest)
+            time.sleep(seconds)
             while sock.recv(LARGE):
                 pass
             times.append(time.monotonic() - begin)
@@ -110,9 +110,9 @@ def check(test, what, daemon, order, stalls=True, whole=False):
     """Of an order that begins just after a reading. whole: its stalls are per request where one reading has both."""
     before = daemon.row_after("stall", "total_requests", time.time())
     times = order()
-    took = time.time()
-    after = daemon.row_after("stall", "total_requests", took)
-    daemon.wait_rows("stall", "total_requests", 2, took)
+    finished = time.time()
+    after = daemon.row_after("stall", "total_requests", finished)
+    daemon.wait_rows("stall", "total_requests", 2, finished)
     test.equal(f"{what}: requests", after[1] - before[1], len(times))
     print(f"note: {what}: the client sees {statistics.fmean(times) * 1e3:.2f} ms")
     for metric in ("latency-response-average", "latency-response-percentile-50", "gauge-requests_in_progress",
@@ -144,14 +144,14 @@ def main():
     with Test(limit=120) as test:
         where, offered = start_server(test), 0
         interval = WHOLE if test.figures.decide else INTERVAL
-        for tier in IN_SOCKET:
-            daemon = test.collectd(CONF + f'\n<Probe "request">\nTier {tier}\n</Probe>', interval=interval,
+        for hook_set in IN_SOCKET:
+            daemon = test.collectd(CONF + f'\n<Probe "request">\nHookSet {hook_set}\n</Probe>', interval=interval,
                                    collect=("request",))
             if daemon.wait_rows("self", "count-tier_request", 1)[-1][1]:
                 offered += 1
                 with socket.create_connection(where) as sock:
                     ask(sock, b"whole", HEADER + BODY)  # makes the series
-                    name = f"hook set {tier}"
+                    name = f"hook set {hook_set}"
                     check(test, f"{name}, a delayed acknowledgement", daemon, functools.partial(ask_stalled, sock))
                     check(test, f"{name}, none", daemon, functools.partial(ask_whole, sock), False)
                 check(test, f"{name}, a slow client", daemon, functools.partial(ask_slowly, where, WHOLE / 8),

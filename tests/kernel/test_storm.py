@@ -16,7 +16,7 @@ from lib import SLOWNESS, Test
 from test_names import catch_up
 
 # A fork with an exec is what emulation slows most: 25 ms, from 0.3.
-MAIN, REST = round(18000 / SLOWNESS ** 2), round(2000 / SLOWNESS ** 2)
+MAIN, OTHER = round(18000 / SLOWNESS ** 2), round(2000 / SLOWNESS ** 2)
 EXECUTED = 500   # of 1000 of the main storm
 AT_ONCE = 8
 NAMES = 40
@@ -77,7 +77,7 @@ def in_all(test, what, daemon, first, seen, storms):
         ours = {pid for _, pid, parent in seen.forks if parent in storms}
         execs = truth.between(seen.execs, begin, end)
         moved = len([pid for _, pid in execs if pid not in ours])
-        said = f"all subjects (storm {MAIN + REST}; at the edges {edge}, others' execs {moved}, {readings} readings)"
+        said = f"all subjects (storm {MAIN + OTHER}; at the edges {edge}, others' execs {moved}, {readings} readings)"
         test.within(f"{what}: {word}, all subjects (at the edges {edge}, execs {len(execs)})", got, want - edge,
                     want + edge + len(execs))
         test.figures.within(f"{what}: {word}, {said}", got, want - edge, want + edge + moved + readings * AT_ONCE)
@@ -92,12 +92,12 @@ def run(load):
 def main():
     with Test(limit=400) as test:
         tiny = test.program("tiny", "kt_tiny")
-        rest = [test.program("tiny", f"kt_u{i}") for i in range(NAMES)]
+        others = [test.program("tiny", f"kt_u{i}") for i in range(NAMES)]
         with truth.Processes() as seen:
             daemons = {"Service blocks": test.collectd(CONF, interval=INTERVAL, collect=("process",)),
                        "default": test.collectd(interval=INTERVAL, collect=("process",))}
             storm = test.load("storm", MAIN, AT_ONCE, EXECUTED, tiny, name="kt_storm")
-            rest = test.load("storm", REST, AT_ONCE, 1000, *rest, name="kt_storm")
+            others = test.load("storm", OTHER, AT_ONCE, 1000, *others, name="kt_storm")
             # So that both names have earned their series when the storm begins.
             patient = test.load("task", name="kt_tiny")
             before = {}
@@ -113,9 +113,9 @@ def main():
             test.equal("storm: forked", result["forked"], MAIN)
             for what, daemon in daemons.items():
                 by_name(test, what, daemon, before[what], result)
-            run(rest)
+            run(others)
             for what, daemon in daemons.items():
-                in_all(test, what, daemon, first[what], seen, (storm.pid, rest.pid))
+                in_all(test, what, daemon, first[what], seen, (storm.pid, others.pid))
             patient.end()
         test.equal("process connector: lost events", seen.lost, False)
 

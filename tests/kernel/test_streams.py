@@ -14,7 +14,7 @@ import threading
 import time
 
 from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
-from request_tiers import IN_SOCKET, TIERS
+from request_hook_sets import IN_SOCKET, HOOK_SETS
 
 KINDS = ("events", "oneway", "download", "late")
 AFTER = 2  # seconds
@@ -30,7 +30,7 @@ CONF = "".join(f"""
     Enable false
   </Probe>
   <Probe "request">
-    Tier {{}}
+    HookSet {{}}
     Option "syscalls"
     Parameter "stream_after" {AFTER}
   </Probe>"""
@@ -48,7 +48,7 @@ def serve(listener):
             die_with_test()
             listener.close()
             while what := sock.recv(REQUEST):
-                ANSWERS[what.split()[0]](sock)
+                RESPONSES[what.split()[0]](sock)
             os._exit(0)
         sock.close()
 
@@ -87,7 +87,7 @@ def late(sock):
         time.sleep(0.1)
 
 
-ANSWERS = {b"events": events, b"normal": normal, b"absorb": absorb, b"download": download, b"late": late}
+RESPONSES = {b"events": events, b"normal": normal, b"absorb": absorb, b"download": download, b"late": late}
 
 
 def start_server(test, kind):
@@ -105,7 +105,7 @@ class Clients:
     """Each in a thread, until it is over."""
 
     def __init__(self, where):
-        self.where, self.normal, self.over = where, [], threading.Event()
+        self.where, self.normal, self.finished = where, [], threading.Event()
         self.times = {"download": [], "late": []}
         self.threads = [threading.Thread(target=one, daemon=True)
                         for one in (*[self.events] * STREAMS, self.requests, self.oneway, self.download, self.late)]
@@ -114,7 +114,7 @@ class Clients:
             thread.start()
 
     def join(self):
-        self.over.set()
+        self.finished.set()
         for thread in self.threads:
             thread.join()
         return time.time()
@@ -129,13 +129,13 @@ class Clients:
 
     def events(self):
         with self.connect("events", b"events") as sock:
-            while not self.over.is_set():
+            while not self.finished.is_set():
                 sock.recv(REQUEST)
 
     def requests(self):
         with self.connect("events", b"normal") as sock:
             sock.recv(1)
-            while not self.over.is_set():
+            while not self.finished.is_set():
                 begin = time.monotonic()
                 sock.send(b"normal".ljust(REQUEST))
                 sock.recv(1)
@@ -145,7 +145,7 @@ class Clients:
     def oneway(self):
         with self.connect("oneway", b"normal") as sock:
             sock.recv(1)
-            while not self.over.is_set():
+            while not self.finished.is_set():
                 sock.send(b"absorb".ljust(REQUEST))
                 time.sleep(TICK)
 
@@ -188,8 +188,8 @@ def wait_intervals(daemons):
     return begin, time.time()
 
 
-def check(test, tier, daemon, clients, span, end):
-    name = f"hook set {tier}"
+def check(test, hook_set, daemon, clients, span, end):
+    name = f"hook set {hook_set}"
     streams = {kind: daemon.row_after(kind, "total_requests-streams", end)[1] for kind in KINDS}
     test.equal(f"{name}: streams", streams, {"events": STREAMS, "oneway": 1, "download": 0, "late": 0})
     check_normal(test, name, daemon, clients, span)
@@ -197,7 +197,7 @@ def check(test, tier, daemon, clients, span, end):
         got = values(daemon, "oneway", metric, *span)
         test.equal(f"{name}: oneway: {metric}", (set(got), len(got) > 1), ({0}, True))
     for kind, times in clients.times.items():
-        if kind == "download" and tier not in IN_SOCKET:
+        if kind == "download" and hook_set not in IN_SOCKET:
             continue
         metric = "latency-service-percentile-99"
         daemon.row_after(kind, metric, end)
@@ -223,18 +223,18 @@ def check_normal(test, name, daemon, clients, span):
 def main():
     with Test(limit=120) as test:
         where = {kind: start_server(test, kind) for kind in KINDS}
-        daemons = {tier: test.collectd(CONF.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS),
+        daemons = {hook_set: test.collectd(CONF.format(hook_set), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS),
                                        collect=("request",))
-                   for tier in TIERS}
-        for tier, daemon in list(daemons.items()):
+                   for hook_set in HOOK_SETS}
+        for hook_set, daemon in list(daemons.items()):
             if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
-                test.stop(daemons.pop(tier))
+                test.stop(daemons.pop(hook_set))
         test.true(f"hook sets: {set(daemons)}", daemons)
         clients = Clients(where)
         span = wait_intervals(daemons)
         end = clients.join()
-        for tier, daemon in daemons.items():
-            check(test, tier, daemon, clients, span, end)
+        for hook_set, daemon in daemons.items():
+            check(test, hook_set, daemon, clients, span, end)
 
 
 if __name__ == "__main__":

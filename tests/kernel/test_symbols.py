@@ -21,7 +21,7 @@ from lib import Test
 CALLS = 1000
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
 PATIENCE = 60 * lib.SLOWNESS
-READER = os.path.join(lib.BUILD, "ebpf-symbols")
+HELPER = os.path.join(lib.BUILD, "ebpf-symbols")
 OFF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("poll", "request", "process"))
 NOBODY = "65534"
 
@@ -67,7 +67,7 @@ def wait_for_program(test, name):
 def check_sandbox(test):
     """What the real one may do, when it waits for what it is asked."""
     ours, its = socket.socketpair()
-    with subprocess.Popen([READER], stdin=its, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen([HELPER], stdin=its, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         its.close()
         end = time.monotonic() + PATIENCE
         while status_of(process.pid)["Seccomp"] != "2" and time.monotonic() < end:
@@ -143,9 +143,9 @@ def check_debug(test, load, text):
     process.ask(str(CALLS))
     test.equal("calls of a function that the file itself has", daemon.row_after("attach", "derive-calls", time.time())[1],
                CALLS)
-    told = [line for line in daemon.log() if f"[notice] ebpf plugin: probe attach: the symbols of {path} alone are used" in line]
-    test.equal("messages about the separate file", len(told), 1)
-    test.contains("which", "".join(told), f"cannot use {where}/{found[2]}.debug: it is no 64-bit file")
+    logged = [line for line in daemon.log() if f"[notice] ebpf plugin: probe attach: only the symbols of {path} are used" in line]
+    test.equal("messages about the separate file", len(logged), 1)
+    test.contains("which", "".join(logged), f"cannot use {where}/{found[2]}.debug: it is no 64-bit file")
     test.equal("messages about what it might have", len(daemon.complaints()), 2)
     process.end()
 
@@ -154,7 +154,7 @@ def begin_hung(test, cxx, go):
     """A daemon whose process reads what it is asked, and waits for more; the first of them is killed. All are tried
     again."""
     counter = shutil.which("wc")
-    daemon = test.collectd(f'SymbolReader "{counter}"\n' +
+    daemon = test.collectd(f'SymbolHelper "{counter}"\n' +
                            block(f'Attach "uprobe:{cxx}:load::called" "attach_call"',
                                  f'Attach "uprobe:{go}:other" "attach_call"',
                                  'Attach "perf:cpu-clock:frequency=50"'), interval=INTERVAL)

@@ -139,7 +139,7 @@ def off_by_default(test):
     test.stop(daemon)
 
 
-def percent_of_rest(daemon, load):
+def percent_of_others(daemon, load):
     """Of readings in which nothing was counted there is none, and the plugin's own may have met only such."""
     while "percent-other_syscalls" not in daemon.metrics("self"):
         load.say(f"{CALLS} 0")
@@ -162,7 +162,7 @@ def few_rows(test, load):
                 if metric.startswith("total_operations-syscall"))
     test.within("all calls of the service, by name or not", total, 3 * CALLS + CALLS // 100, 3 * CALLS + CALLS // 100 + 200)
     test.within("names without", daemon.rows("self", "objects-other_syscalls")[-1][1], 1, 8192)
-    test.within("what they counted, percent", percent_of_rest(daemon, load), 0, 100)
+    test.within("what they counted, percent", percent_of_others(daemon, load), 0, 100)
     test.stop(daemon)
 
 

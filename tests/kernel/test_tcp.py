@@ -15,7 +15,7 @@ import socket
 import struct
 import time
 
-from connections import OVER_4, OVER_6, WHERE, Peer
+from connections import IPV4, IPV6, WHERE, Peer
 from lib import LIBC, SLOWNESS, Skip, Test
 from tracing import Trace
 
@@ -55,7 +55,7 @@ PORT_OF_NOBODY = 9
 STATE = "sock/inet_sock_set_state"
 
 OPENED, LEAKED = 500, 100
-ASKED, ANSWERED = 1000, 7000  # bytes, sizes of which each connection carries one
+REQUESTED, ANSWERED = 1000, 7000  # bytes, sizes of which each connection carries one
 SILENT_S = 0.5  # for which nothing comes through
 GIVEN_UP_S = 0.2
 AT_ONCE_S = 0.05  # as the probe has it
@@ -90,11 +90,11 @@ class Growth:
 
     def __init__(self, daemon, *pairs):
         self.daemon = daemon
-        self.look()
+        self.snapshot()
         self.kernel = kernel()
         self.begun = {pair: self.value(*pair) for pair in pairs}
 
-    def look(self):
+    def snapshot(self):
         """What counts from here on is a reading later than now."""
         self.moment = time.time()
 
@@ -160,25 +160,25 @@ def open_all(client, server):
     client.ask("start", port, 20)
     client.ask("finish")
     server.ask("accept", OPENED + 20)
-    port = server.ask("listen", 50, OVER_6)
-    client.ask("connect", port, 30, OVER_6)
+    port = server.ask("listen", 50, IPV6)
+    client.ask("connect", port, 30, IPV6)
     server.ask("accept", 30)
     return OPENED + 50
 
 
 def counts_of_open(test, now, total):
-    now.look()
+    now.snapshot()
     test.equal("opened", now.value("client", "total_connections-connected"), total)
     test.equal("accepted", now.value("server", "total_connections-accepted"), total)
     test.equal("opened, the kernel says", now.true("ActiveOpens"), total)
     test.equal("accepted, the kernel says", now.true("PassiveOpens"), total)
-    for service, received, sent in (("client", ANSWERED, ASKED), ("server", ASKED, ANSWERED)):
+    for service, received, sent in (("client", ANSWERED, REQUESTED), ("server", REQUESTED, ANSWERED)):
         test.equal(f"open: {service}", now.value(service, "current_connections"), total)
         test.equal(f"bytes: {service}", now.value(service, "if_octets-tcp"), (total * received, total * sent))
 
 
 def half_closed(test, now, total, closed):
-    now.look()
+    now.snapshot()
     test.equal("ended: client", now.value("client", "total_connections-closed"), closed)
     test.equal("ended by the other side alone", now.value("server", "current_connections-close_wait"), closed)
     test.equal("and held still", now.value("server", "current_connections"), total)
@@ -186,17 +186,17 @@ def half_closed(test, now, total, closed):
 
 
 def leaked(test, now, total, closed):
-    now.look()
+    now.snapshot()
     test.equal("ended: server", now.value("server", "total_connections-closed"), closed)
     test.equal("none half-closed", now.value("server", "current_connections-close_wait"), 0)
-    for service, received, sent in (("client", ANSWERED, ASKED), ("server", ASKED, ANSWERED)):
+    for service, received, sent in (("client", ANSWERED, REQUESTED), ("server", REQUESTED, ANSWERED)):
         test.equal(f"left: {service}", now.value(service, "current_connections"), total - closed)
         test.equal(f"bytes after the end: {service}", now.value(service, "if_octets-tcp"),
                    (total * received, total * sent))
 
 
 def sizes(test, daemon, moment):
-    for service, received, sent in (("client", ANSWERED, ASKED), ("server", ASKED, ANSWERED)):
+    for service, received, sent in (("client", ANSWERED, REQUESTED), ("server", REQUESTED, ANSWERED)):
         for what, want in (("received", received), ("sent", sent)):
             got = measured(daemon, service, f"bytes-connection_{what}-percentile-50", moment)
             test.close(f"bytes of a connection, {what}: {service}", got[0], want, rel=STEP)
@@ -205,8 +205,8 @@ def sizes(test, daemon, moment):
 def counts(test, daemon, client, server):
     now = Growth(daemon)
     total = open_all(client, server)
-    client.ask("send", ASKED)
-    server.ask("receive", ASKED)
+    client.ask("send", REQUESTED)
+    server.ask("receive", REQUESTED)
     server.ask("send", ANSWERED)
     client.ask("receive", ANSWERED)
     counts_of_open(test, now, total)
@@ -233,7 +233,7 @@ def checksum(message):
 def no_way(client, port):
     """To the first packet of a connect comes the answer that there is no way to that host."""
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_IP)) as wire, \
-            socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as answer:
+            socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as response:
         wire.bind(("lo", ETH_P_IP))
         client.ask("start", port, 1)
         packet = b""
@@ -241,7 +241,7 @@ def no_way(client, port):
             packet = wire.recv(2048)[ETH_HLEN:]
         message = struct.pack("!BBHI", *HOST_UNREACHABLE, 0, 0) + packet[:28]
         message = message[:2] + struct.pack("!H", checksum(message)) + message[4:]
-        answer.sendto(message, (WHERE[OVER_4], 0))
+        response.sendto(message, (WHERE[IPV4], 0))
     return client.ask("finish")
 
 
@@ -267,7 +267,7 @@ def failures(test, daemon, client, server):
     client.ask("start", port, 5)
     client.ask("give_up")
     late = 5 if time.monotonic() - begin >= AT_ONCE_S else 0
-    before.look()
+    before.snapshot()
     got = {name: before.of("client", name) for name in names}
     test.equal("connects that were refused", got["errors-connect_refused"], 30)
     test.within("connects without an answer", got["errors-connect_timeout"], 3 - unseen, 3)
@@ -348,7 +348,7 @@ def resets(test, daemon, client, server):
     client.ask("send", 1)
     server.ask("reset", 10)
     server.ask("close", 5)  # with what they have not received
-    before.look()
+    before.snapshot()
     test.equal("reset: sent and received by each", [before.of(*name) for name in names], [0, 15, 15, 0])
     test.equal("reset: sent, the kernel says", before.true("OutRsts"), 15)
     client.ask("close", 15)
@@ -364,7 +364,7 @@ def overflow(test, daemon, client, server):
     client.ask("give_up")
     dropped = before.true("ListenDrops")
     test.within("overflow: dropped, the kernel says", dropped, 8, 1000)
-    before.look()
+    before.snapshot()
     test.within("overflow: dropped", before.of("server", "total_events-listen_drops"), dropped,
                 before.true("ListenDrops"))
     server.ask("listen", 1)
@@ -379,13 +379,13 @@ def losses(test, daemon, client, server):
     server.ask("accept", 1)
     server.ask("be_deaf")
     moment = time.time()
-    client.ask("send", ASKED)
+    client.ask("send", REQUESTED)
     while not client.ask("sent_again"):
         time.sleep(0.05)
     server.ask("hear_again")
-    server.ask("receive", ASKED)
+    server.ask("receive", REQUESTED)
     again = client.ask("sent_again")
-    before.look()
+    before.snapshot()
     got, other = (before.of(service, "total_events-retransmits") for service in ("client", "server"))
     bounds = again, client.ask("sent_again")
     test.within("lost: sent again, TCP_INFO says", again, 1, 20)
@@ -401,7 +401,7 @@ def losses(test, daemon, client, server):
 def inherited(test, daemon, client):
     """A socket on which another has listened for it, as systemd does."""
     listener = socket.socket()
-    listener.bind((WHERE[OVER_4], 0))
+    listener.bind((WHERE[IPV4], 0))
     listener.listen(10)
     port = listener.getsockname()[1]
     heir = Peer(test, "kt_heir", listener)

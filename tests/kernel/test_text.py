@@ -68,7 +68,7 @@ HOSTILE_CONF = """
     Enable false
   </Probe>
 """
-PLACE = b"/proc/........................................ lines"
+PATH = b"/proc/........................................ lines"
 SERIES = b"hostile\0"
 AROUND = 20000 * SLOWNESS  # us: of a process, before and after what it is asked to use
 SECONDS = math.ceil((6 if FIGURES else 3) * SLOWNESS)  # of load; the kernel brings its pressure up to date every 2 s
@@ -218,7 +218,7 @@ class Around:
         self.low = low
         self.stamp = self.got = self.high = None
 
-    def take(self, row, column):
+    def add(self, row, column):
         self.stamp, self.got = row[0], row[column]
 
 
@@ -227,7 +227,7 @@ def around(daemon, sources):
     found = {what: Around(read()) for what, (_, _, _, read) in sources.items()}
     moment = time.time()
     for what, (subject, metric, column, _) in sources.items():
-        found[what].take(daemon.row_after(subject, metric, moment), column)
+        found[what].add(daemon.row_after(subject, metric, moment), column)
     for what, (_, _, _, read) in sources.items():
         found[what].high = read()
     return found
@@ -275,11 +275,11 @@ def hostile(test):
     directory = test.mkdir("objects")
     with open(os.path.join(lib.BUILD, "tests", "bpf", "hostile_text.bpf.o"), "rb") as file:
         content = file.read()
-    assert PLACE in content
+    assert PATH in content
     for number, (name, (file_tag, _)) in enumerate(HOSTILE.items()):
         path = os.path.join(directory, name + ".o")
         with open(path, "wb") as file:
-            file.write(content.replace(PLACE, file_tag.encode().ljust(len(PLACE))).replace(SERIES, b"hosti%02d\0" % number))
+            file.write(content.replace(PATH, file_tag.encode().ljust(len(PATH))).replace(SERIES, b"hosti%02d\0" % number))
         daemon_conf += f'<Probe "{name}">\n  Object "{path}"\n</Probe>\n'
     load = test.load("task", name="kt_good")
     daemon = test.collectd(daemon_conf, interval=INTERVAL)

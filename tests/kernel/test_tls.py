@@ -21,12 +21,12 @@ from dataclasses import dataclass
 
 from connections import free_port
 from lib import SLOWNESS, WITH_TRACEFS, Skip, Test, die_with_test, in_mounts
-from request_tiers import TIERS, gets
+from request_hook_sets import HOOK_SETS, gets
 from tls import (Chunks, Kernel, KernelReads, Records, client_context, kernel_has_tls, make_certificate,
                  server_context)
 
 PR_SET_NAME = 15
-REQUEST, ANSWER = 36, 60  # of that length is Finished, too
+REQUEST, RESPONSE = 36, 60  # of that length is Finished, too
 WORK, PAUSE = 0.002, 0.002  # seconds
 IDLE = 1.5 * SLOWNESS       # before a server closes a connection without requests
 CONNECTIONS = 3 if SLOWNESS < 2 else 2
@@ -50,7 +50,7 @@ class Case:
     wanted: bool = False       # it is asked for
     resumes: bool = False
     retry: bool = False        # the server wants another key than the client guessed
-    held: bool = False         # the first request comes with the end of the handshake
+    joined: bool = False         # the first request comes with the end of the handshake
     piece: int = None
     records: int = 1           # of a request
     clear: bytes = b""         # what is said before TLS, as PostgreSQL's SSLRequest; one byte answers
@@ -67,9 +67,9 @@ def cases_of(version):
         "ended": Case(version, requests=0),
         "resume": Case(version, resumes=True, requests=2),
         "cert": Case(version, certificate=True, wanted=True),
-        "certch": Case(version, certificate=True, wanted=True, chunks=True, held=True),
+        "certch": Case(version, certificate=True, wanted=True, chunks=True, joined=True),
         "refuse": Case(version, wanted=True, requests=0),
-        "held": Case(version, held=True, chunks=True),
+        "held": Case(version, joined=True, chunks=True),
         "drip": Case(version, piece=1, requests=2, connections=2),
         "pieces": Case(version, records=4, chunks=True),
         "clear": Case(version, clear=b"\0\0\0\x08\x04\xd2\x16\x2f"),
@@ -78,9 +78,9 @@ def cases_of(version):
 
 CASES = {name + version: case for version in VERSIONS for name, case in cases_of(version).items()}
 CASES["retry13"] = Case("13", retry=True)
-CASES["retryh13"] = Case("13", retry=True, held=True, chunks=True)
-CASES["resumeh12"] = Case("12", resumes=True, held=True, chunks=True, requests=2)
-CASES["resumeh13"] = Case("13", resumes=True, held=True, chunks=True, requests=2)
+CASES["retryh13"] = Case("13", retry=True, joined=True, chunks=True)
+CASES["resumeh12"] = Case("12", resumes=True, joined=True, chunks=True, requests=2)
+CASES["resumeh13"] = Case("13", resumes=True, joined=True, chunks=True, requests=2)
 # Others' programs, what only looks so, and TLS in the kernel.
 OTHERS = ("again", "openssl", "looks", "kernelds", "kerneldr")
 CLIENTS = {"client12": Records, "client13": Records, "clientch12": Chunks, "clientch13": Chunks}
@@ -99,7 +99,7 @@ CONF = "".join(f"""
   </Probe>
   <Probe "request">
     Collect "default" "latency-service" "latency-client"
-    Tier {}
+    HookSet {}
     Option "syscalls"
     Option "clients"
   </Probe>"""
@@ -120,13 +120,13 @@ class Server:
             die_with_test()
             ctypes.CDLL(None).prctl(PR_SET_NAME, test.own("kt_" + name).encode(), 0, 0, 0)
             self.pipe.close()
-            threading.Thread(target=self.tell, args=(theirs,), daemon=True).start()
+            threading.Thread(target=self.report, args=(theirs,), daemon=True).start()
             while True:
                 threading.Thread(target=self.begin, args=(serve, self.listener.accept()[0]), daemon=True).start()
         theirs.close()
         self.listener.close()
 
-    def tell(self, pipe):
+    def report(self, pipe):
         while pipe.recv(1):
             pipe.send(COUNT.pack(self.served))
 
@@ -171,9 +171,9 @@ def serve_tls(case, context):
             while read_all(end, REQUEST):
                 server.count()
                 time.sleep(WORK)
-                end.write(b"a" * ANSWER)
+                end.write(b"a" * RESPONSE)
                 time.sleep(PAUSE)
-                end.write(b"b" * ANSWER)
+                end.write(b"b" * RESPONSE)
                 if case.server_closes:
                     break
         except TimeoutError:
@@ -188,12 +188,12 @@ def serve_kernel(kind):
         while end.read(REQUEST):
             server.count()
             time.sleep(WORK)
-            end.write(b"x" * ANSWER)
+            end.write(b"x" * RESPONSE)
         end.close()
     return serve
 
 
-def serve_looks(server, sock):
+def serve_lookalike(server, sock):
     """No TLS, though its first bytes might be."""
     while sock.recv(REQUEST):
         server.count()
@@ -208,7 +208,7 @@ def connect(case, server, context, session):
     if case.clear:
         sock.send(case.clear)
         sock.recv(1)
-    return Chunks(sock, context, held=case.held, piece=case.piece, session=session)
+    return Chunks(sock, context, joined=case.joined, piece=case.piece, session=session)
 
 
 def split(data, count):
@@ -221,7 +221,7 @@ def converse(case, server, context, session=None):
     end = connect(case, server, context, session)
     for _ in range(case.requests):
         end.write(*split(b"r" * REQUEST, case.records))
-        read_all(end, 2 * ANSWER)
+        read_all(end, 2 * RESPONSE)
     if case.wanted and not case.certificate:
         try:
             end.read(1)  # the alert
@@ -230,7 +230,7 @@ def converse(case, server, context, session=None):
     return end, end.tls.session
 
 
-def talk(case, server, context, kept):
+def talk(case, server, context, finished):
     session = None
     for _ in range(case.connections):
         try:
@@ -240,7 +240,7 @@ def talk(case, server, context, kept):
                 raise
             continue
         if case.stays:
-            kept.append((end, case))
+            finished.append((end, case))
             continue
         try:
             end.close(case.notify)
@@ -260,7 +260,7 @@ def start_client(test, name, end_of, server, context):
             end = end_of(socket.create_connection(server.where), context)
             for _ in range(CLIENT_REQUESTS):
                 end.write(b"r" * REQUEST)
-                read_all(end, 2 * ANSWER)
+                read_all(end, 2 * RESPONSE)
             if connection == 0:
                 end.read(1)
             end.close()
@@ -274,17 +274,17 @@ def talk_again(server):
     client = subprocess.Popen(["openssl", "s_client", "-quiet", "-no_ign_eof", "-tls1_2", "-connect",
                                "{}:{}".format(*server.where)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, preexec_fn=die_with_test)
-    for line, answer in ((b"r" * REQUEST, 2 * ANSWER), (b"R\n", 0), (b"r" * REQUEST, 2 * ANSWER), (b"Q\n", 0)):
+    for line, response in ((b"r" * REQUEST, 2 * RESPONSE), (b"R\n", 0), (b"r" * REQUEST, 2 * RESPONSE), (b"Q\n", 0)):
         client.stdin.write(line)
         client.stdin.flush()
         # It takes all that it reads at once for one line.
         while client.poll() is None and int.from_bytes(fcntl.ioctl(client.stdin, termios.FIONREAD, bytes(4)), "little"):
             time.sleep(0.01)
-        client.stdout.read(answer)
+        client.stdout.read(response)
     client.wait()
 
 
-def talk_looks(server):
+def talk_lookalike(server):
     with socket.create_connection(server.where) as sock:
         for request in (b"\x16\x03\x01\xff\xff\x01".ljust(REQUEST), b"\x16\x03\x07", b"\x16\x03\x01\x00\x05", b"x"):
             sock.send(request)
@@ -296,7 +296,7 @@ def talk_kernel(server, notify):
         end = Kernel(socket.create_connection(server.where))
         for _ in range(4):
             end.write(b"r" * REQUEST)
-            end.read(ANSWER)
+            end.read(RESPONSE)
         end.close(notify)
 
 
@@ -318,45 +318,45 @@ class OpenSSL:
                                os.devnull, *options, f"https://127.0.0.1:{self.port}/"], check=False).returncode == 0
 
 
-def check(test, tier, daemon, want, moment):
+def check(test, hook_set, daemon, want, moment):
     for service, served in want.items():
-        test.equal(f"hook set {tier}: {service}: requests", gets(daemon, service, "total_requests", served, moment), served)
+        test.equal(f"hook set {hook_set}: {service}: requests", gets(daemon, service, "total_requests", served, moment), served)
     for client in CLIENTS:
-        asked = CLIENT_CONNECTIONS * CLIENT_REQUESTS
-        test.equal(f"hook set {tier}: {client}: requests", gets(daemon, client, "total_requests-client", asked, moment),
-                   asked)
+        requested = CLIENT_CONNECTIONS * CLIENT_REQUESTS
+        test.equal(f"hook set {hook_set}: {client}: requests", gets(daemon, client, "total_requests-client", requested, moment),
+                   requested)
     for service, metric in (*[("idle" + version, "latency-service") for version in VERSIONS],
                             *[(client, "latency-client") for client in CLIENTS]):
         metric += "-percentile-99"
         daemon.row_after(service, metric, moment)
         greatest = max((row[1] for row in daemon.rows(service, metric) if row[1] == row[1]), default=0)
-        what = f"hook set {tier}: {service}: the greatest {metric}, s"
+        what = f"hook set {hook_set}: {service}: the greatest {metric}, s"
         test.within(what, greatest, 0.97 * (WORK + PAUSE), 0.97 * IDLE)
         test.figures.within(what, greatest, WORK + PAUSE, IDLE / 2)
     for service in (name + version for version in VERSIONS for name in ("idle", "hello", "refuse", "ended")):
         for metric in ("gauge-requests_in_progress", "gauge-requests_oldest"):
-            test.equal(f"hook set {tier}: {service}: {metric}", gets(daemon, service, metric, 0, moment), 0)
+            test.equal(f"hook set {hook_set}: {service}: {metric}", gets(daemon, service, metric, 0, moment), 0)
 
 
 def start_daemons(test):
-    daemons = {tier: test.collectd(CONF.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
-               for tier in TIERS}
-    for tier, daemon in list(daemons.items()):
+    daemons = {hook_set: test.collectd(CONF.format(hook_set), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
+               for hook_set in HOOK_SETS}
+    for hook_set, daemon in list(daemons.items()):
         if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
-            test.stop(daemons.pop(tier))
+            test.stop(daemons.pop(hook_set))
     test.true(f"hook sets: {set(daemons)}", daemons)
     return daemons
 
 
 def run_cases(test, certificate):
     """Returns what each service has served."""
-    servers, clients, kept = {}, [], []
+    servers, clients, finished = {}, [], []
     for name, case in CASES.items():
         context = server_context(certificate, VERSIONS[case.version], case.wanted, "secp384r1" if case.retry else None)
         servers[name] = Server(test, name, serve_tls(case, context))
     again = server_context(certificate, VERSIONS["12"])
     servers["again"] = Server(test, "again", serve_tls(Case("12"), again))
-    servers["looks"] = Server(test, "looks", serve_looks)
+    servers["looks"] = Server(test, "looks", serve_lookalike)
     if kernel_has_tls():
         servers["kernelds"] = Server(test, "kernelds", serve_kernel(Kernel))
         servers["kerneldr"] = Server(test, "kerneldr", serve_kernel(KernelReads))
@@ -368,11 +368,11 @@ def run_cases(test, certificate):
                              client_context(certificate, VERSIONS[name[-2:]])) for name, end_of in CLIENTS.items()]
     for name, case in CASES.items():
         context = client_context(certificate, VERSIONS[case.version], case.certificate)
-        clients.append(threading.Thread(target=talk, args=(case, servers[name], context, kept)))
+        clients.append(threading.Thread(target=talk, args=(case, servers[name], context, finished)))
         clients[-1].start()
     answered = sum(openssl.get(*options) for options in (["--tls-max", "1.2"], ["--tlsv1.3"]) * 5)
     talk_again(servers["again"])
-    talk_looks(servers["looks"])
+    talk_lookalike(servers["looks"])
     for name in {"kernelds", "kerneldr"} & servers.keys():
         talk_kernel(servers[name], name == "kernelds")
     for client in clients:
@@ -380,16 +380,16 @@ def run_cases(test, certificate):
     for child in children:
         test.equal("a client's status", os.waitpid(child, 0)[1], 0)
     want = {name: server.ask() for name, server in servers.items()}
-    asked = {"idle" + version: CLIENT_CONNECTIONS * CLIENT_REQUESTS * len(CLIENTS) // 2 for version in VERSIONS}
+    requested = {"idle" + version: CLIENT_CONNECTIONS * CLIENT_REQUESTS * len(CLIENTS) // 2 for version in VERSIONS}
     for name, case in CASES.items():
         test.equal(f"{name}: the server has served", want[name],
-                   case.connections * (case.requests + bool(case.clear)) + asked.get(name, 0))
+                   case.connections * (case.requests + bool(case.clear)) + requested.get(name, 0))
     test.equal("again: the server has served", want["again"], 2)
     test.equal("openssl: answers", answered, 10)
-    for end, case in kept:
+    for end, case in finished:
         if case.requests:
             end.sock.recv(1)  # the server closes it
-    return daemons, {**want, "openssl": answered}, kept
+    return daemons, {**want, "openssl": answered}, finished
 
 
 def main():
@@ -397,11 +397,11 @@ def main():
         if not shutil.which("openssl"):
             raise Skip("openssl is not installed")
         certificate = make_certificate(os.path.join(test.dir, "certificate"))
-        daemons, want, kept = run_cases(test, certificate)
+        daemons, want, finished = run_cases(test, certificate)
         moment = time.time()
-        for tier, daemon in daemons.items():
-            check(test, tier, daemon, want, moment)
-        for end, _ in kept:
+        for hook_set, daemon in daemons.items():
+            check(test, hook_set, daemon, want, moment)
+        for end, _ in finished:
             end.close()
 
 

@@ -184,11 +184,11 @@ def check_requests(test, daemon):
         ask(1)
         before, log = value(daemon, service, "total_requests"), logged()
         with Growth(test, daemon, "requests", service, PATHS[service]):
-            answers = ask(REQUESTS)
-        test.equal(f"{service}: answers that its client had", answers, REQUESTS)
-        test.equal(f"{service}: requests", value(daemon, service, "total_requests") - before, answers + connecting)
+            responses = ask(REQUESTS)
+        test.equal(f"{service}: answers that its client had", responses, REQUESTS)
+        test.equal(f"{service}: requests", value(daemon, service, "total_requests") - before, responses + connecting)
         if service == "nginx":
-            test.equal("nginx: requests in its log", logged() - log, answers)
+            test.equal("nginx: requests in its log", logged() - log, responses)
 
 
 def check_short_lives(test, daemon, what, service, pid, count=SHORT_LIVES):

@@ -15,7 +15,7 @@ import threading
 import time
 
 from lib import SLOWNESS, Test, die_with_test
-from request_tiers import IN_SOCKET
+from request_hook_sets import IN_SOCKET
 from test_request_roles import rename
 
 SHORT, WHOLE = 0.2 if SLOWNESS < 2 else 1, 1  # intervals: figures are of whole seconds
@@ -39,7 +39,7 @@ CONF = """
     Enable false
   </Probe>
   <Probe "request">
-    Tier {}
+    HookSet {}
     Rows {}
     Option "clients"
   </Probe>"""
@@ -130,7 +130,7 @@ def listen_at(test, where):
     return listener
 
 
-def answer_once(listener):
+def respond_once(listener):
     sock, _ = listener.accept()
     sock.send(sock.recv(MTU))
     sock.recv(MTU)  # the client's end
@@ -140,16 +140,16 @@ def answer_once(listener):
 
 # --- the client ---
 
-def ask(sock, what, answers=1):
+def ask(sock, what, responses=1):
     """How long it took, s; None: there was no answer."""
     begin, got = time.monotonic(), 0
     try:
         sock.send(what.encode())
-        while got < answers:    # of a byte each, that may come together
-            octets = len(sock.recv(MTU))
-            if not octets:
+        while got < responses:    # of a byte each, that may come together
+            byte_count = len(sock.recv(MTU))
+            if not byte_count:
                 return None
-            got += octets
+            got += byte_count
     except OSError:
         return None
     return time.monotonic() - begin
@@ -175,9 +175,9 @@ class Client:
         os.write(self.orders, json.dumps(words).encode() + b"\n")
         return json.loads(self.hear.readline())
 
-    def do_ask(self, kind, count, what, answers=1):
+    def do_ask(self, kind, count, what, responses=1):
         with self.upstreams[kind].connect() as sock:
-            return [ask(sock, what, answers) for _ in range(count)]
+            return [ask(sock, what, responses) for _ in range(count)]
 
     def do_mapped(self, kind, count, what):
         """By a socket of IPv6, as of programs that know one kind."""
@@ -286,16 +286,16 @@ def warm_up(daemon, client, upstreams):
         daemon.wait_rows("client", f"total_requests-upstream-{upstreams[kind].name}", 2)
 
 
-def check_answers(test, what, daemon, client, upstreams):
+def check_responses(test, what, daemon, client, upstreams):
     window = Window(daemon)
     least = {"tcp": 0.002, "tcp6": 0.005, "unix": 0.010, "udp": 0.003}
-    took = {"tcp": client.order("ask", "tcp", 100, "answer 0.002") + client.order("mapped", "tcp", 20, "answer 0.002")
+    durations = {"tcp": client.order("ask", "tcp", 100, "answer 0.002") + client.order("mapped", "tcp", 20, "answer 0.002")
             + client.order("each", "tcp", 30, "answer 0.002"),
             "tcp6": client.order("ask", "tcp6", 60, "twice 0.005", 2),
             "unix": client.order("ask", "unix", 50, "answer 0.010"),
             "udp": client.order("ask", "udp", 40, "answer 0.003")}
     window.close()
-    for kind, times in took.items():
+    for kind, times in durations.items():
         name = upstreams[kind].name
         test.equal(f"{what}: requests to {kind}", window.count("total_requests", name), len(times))
         test.equal(f"{what}: errors of {kind}", window.count("errors", name), 0)
@@ -308,14 +308,14 @@ def check_answers(test, what, daemon, client, upstreams):
         test.within(f"{what}: median of {kind}, s", median, least[kind] * (1 - BUCKET), max(times) * (1 + BUCKET))
         test.figures.within(f"{what}: median of {kind}, s", median, min(times) * (1 - BUCKET) - SLACK,
                             max(times) * (1 + BUCKET))
-    test.equal(f"{what}: requests to all upstreams", window.all("total_requests"), sum(map(len, took.values())))
+    test.equal(f"{what}: requests to all upstreams", window.all("total_requests"), sum(map(len, durations.values())))
 
 
 def check_errors(test, what, daemon, client, upstreams):
     tcp, unix, closed = (upstreams[kind].name for kind in ("tcp", "unix", "closed"))
     window = Window(daemon)
-    answers = client.order("each", "tcp", 5, "reset") + client.order("each", "tcp", 6, "close")
-    test.equal(f"{what}: the client got no answer", answers, [None] * 11)
+    responses = client.order("each", "tcp", 5, "reset") + client.order("each", "tcp", 6, "close")
+    test.equal(f"{what}: the client got no answer", responses, [None] * 11)
     client.order("leave", "tcp", 3, "hang", 0.2)  # it gives up
     late = client.order("leave", "tcp", 20, "bye", 0)
     client.order("each", "unix", 7, "close")
@@ -351,12 +351,12 @@ def shown(name):
 def ask_by_name(test, client, where):
     """Where the upstream was, which is gone then."""
     listener = listen_at(test, where)
-    answers = threading.Thread(target=answer_once, args=(listener,), daemon=True)
-    answers.start()
+    responses = threading.Thread(target=respond_once, args=(listener,), daemon=True)
+    responses.start()
     where = listener.getsockname()
     absolute = where if isinstance(where, bytes) else os.path.join(test.dir, where).encode("latin-1")
     test.true(f"an answer of {absolute}", client.order("name", absolute.decode("latin-1")))
-    answers.join()
+    responses.join()
     if absolute[0]:
         os.unlink(absolute)
     return where if isinstance(where, bytes) else where.encode("latin-1")
@@ -398,15 +398,15 @@ def check_many(test, what, daemon, client, upstreams):
     window = Window(daemon)
     many = MANY if test.figures.decide else SOME
     answered = client.order("many", "many", many)
-    took = client.order("ask", "unix", 10, "answer 0.002")
+    durations = client.order("ask", "unix", 10, "answer 0.002")
     window.close()
     found = series(daemon, "total_requests")
     at_once = collections.Counter(row[0] for rows in found.values() for row in rows)
     test.within(f"{what}: upstreams with series of {many}", len(found), 5, many)
     test.within(f"{what}: and at a reading, at most", max(at_once.values()), 1, ROWS + 1)
     test.true(f"{what}: and of the rest", "other" in found)
-    test.equal(f"{what}: requests to all", window.all("total_requests"), answered + len(took))
-    test.equal(f"{what}: of one that was there", window.count("total_requests", upstreams["unix"].name), len(took))
+    test.equal(f"{what}: requests to all", window.all("total_requests"), answered + len(durations))
+    test.equal(f"{what}: of one that was there", window.count("total_requests", upstreams["unix"].name), len(durations))
     refused = [row[1] for row in daemon.rows("self", "total_events-refused_request")]
     test.equal(f"{what}: refused", max(refused, default=0), 0)
     longest = max(row[1] for row in daemon.rows("self", "duration-read_request"))
@@ -419,14 +419,14 @@ def main():
         upstreams = {kind: Upstream(test, kind) for kind in kinds}
         client = Client(test, upstreams)
         offered = 0
-        for tier in IN_SOCKET:
-            daemon = test.collectd(CONF.format(tier, ROWS), interval=WHOLE if test.figures.decide else SHORT,
+        for hook_set in IN_SOCKET:
+            daemon = test.collectd(CONF.format(hook_set, ROWS), interval=WHOLE if test.figures.decide else SHORT,
                                    collect=("request",))
             if daemon.wait_rows("self", "count-tier_request", 1)[-1][1]:
                 offered += 1
                 warm_up(daemon, client, upstreams)
-                for check in (check_answers, check_errors, check_hang, check_names, check_many):
-                    check(test, f"hook set {tier}", daemon, client, upstreams)
+                for check in (check_responses, check_errors, check_hang, check_names, check_many):
+                    check(test, f"hook set {hook_set}", daemon, client, upstreams)
             test.stop(daemon)
         test.true("hook sets", offered)
 

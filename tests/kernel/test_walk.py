@@ -13,7 +13,7 @@ import truth
 from lib import SLOWNESS, Test
 
 INTERVAL = 0.1 if SLOWNESS < 2 else 0.5
-TURNS = 16  # walks, in one of which each task is visited
+ROUNDS = 16  # walks, in one of which each task is visited
 THREADS = 20
 MIB = 1 << 20
 
@@ -47,12 +47,12 @@ def asleep(test, daemon):
     for load in loads:
         load.ask(f"threads {THREADS}")
     moment = time.time()
-    rows = daemon.wait_rows("asleep", "ps_count", TURNS + 4, moment)
+    rows = daemon.wait_rows("asleep", "ps_count", ROUNDS + 4, moment)
     test.equal("asleep: ps_count of all rows", {row[1:] for row in rows}, {(5, 5 * (THREADS + 1))})
     pids = [load.pid for load in memory]
     for i, metric in enumerate(("ps_vm", "ps_rss")):
         want = sum(truth.memory(pid)[i] for pid in pids)
-        rows = daemon.wait_rows("memory", metric, TURNS + 4, moment)
+        rows = daemon.wait_rows("memory", metric, ROUNDS + 4, moment)
         test.close(f"asleep: lowest {metric}, bytes", min(row[1] for row in rows), want, rel=0.01)
         test.close(f"asleep: highest {metric}, bytes", max(row[1] for row in rows), want, rel=0.01)
     return memory, loads
@@ -67,7 +67,7 @@ def taken(test, daemon, load):
         before = value(daemon, "memory", "ps_rss")
         file.truncate(0)
     moment = time.time()
-    rows = daemon.wait_rows("memory", "ps_rss", TURNS + 2, moment)
+    rows = daemon.wait_rows("memory", "ps_rss", ROUNDS + 2, moment)
     test.close("taken by another: ps_rss in the end, bytes less", before - rows[-1][1], 50 * MIB, rel=0.02)
 
 
@@ -82,7 +82,7 @@ def moved(test, daemon, load):
 def leader_ends(test, daemon, load):
     load.ask("leader-exit")
     moment = time.time()
-    rows = daemon.wait_rows("asleep", "ps_count", TURNS + 4, moment)
+    rows = daemon.wait_rows("asleep", "ps_count", ROUNDS + 4, moment)
     test.equal("leader has ended: ps_count", {row[1:] for row in rows}, {(4, 4 * (THREADS + 1))})
 
 

@@ -74,13 +74,13 @@ class Chunks:
     """An end that receives and sends whatever is there: many records in one call, or one byte in each (piece=1). held:
     what ends the handshake waits for what is written then, and goes with it."""
 
-    def __init__(self, sock, context, server_side=False, held=False, piece=None, session=None):
-        self.sock, self.piece, self.held = sock, piece, held
+    def __init__(self, sock, context, server_side=False, joined=False, piece=None, session=None):
+        self.sock, self.piece, self.joined = sock, piece, joined
         self.inward, self.outward = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = context.wrap_bio(self.inward, self.outward, server_side=server_side, session=session)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._run(self.tls.do_handshake)
-        self.held = False
+        self.joined = False
 
     def _flush(self):
         data = self.outward.read()
@@ -102,7 +102,7 @@ class Chunks:
         while True:
             try:
                 result = call(*args)
-                if not self.held:
+                if not self.joined:
                     self._flush()
                 return result
             except ssl.SSLWantReadError:

@@ -54,18 +54,18 @@ def h2load_log(path):
         rows = [tuple(map(int, line.split()[:3])) for line in log]
     if any(status != 200 for _, status, _ in rows):
         raise Wrong(f"h2load: {sum(status != 200 for _, status, _ in rows)} answers are none")
-    return [(begin / 1e6, (begin + took) / 1e6) for begin, _, took in rows]
+    return [(begin / 1e6, (begin + duration) / 1e6) for begin, _, duration in rows]
 
 
 def nghttp(url, connections, requests, *more):
     """On one connection after the other, so many requests at once."""
-    answers = []
+    responses = []
     for _ in range(connections):
         said = _run("nghttp", "-n", "-s", "-m", requests, *more, url)
-        answers += re.findall(r"^ *\d+ .* (\d{3}) +\d", said, re.MULTILINE)
-    if answers != ["200"] * connections * requests:
-        raise Wrong(f"nghttp: {answers}")
-    return len(answers)
+        responses += re.findall(r"^ *\d+ .* (\d{3}) +\d", said, re.MULTILINE)
+    if responses != ["200"] * connections * requests:
+        raise Wrong(f"nghttp: {responses}")
+    return len(responses)
 
 
 # HTTP/2 on a persistent connection
@@ -89,7 +89,7 @@ class Http2:
 
     def __init__(self, port):
         self._socket = _connect(port)
-        self._reader = self._socket.makefile("rb")
+        self._input = self._socket.makefile("rb")
         self._stream = -1
         self._socket.sendall(PREFACE + _frame(SETTINGS, 0, 0, struct.pack("!HI", INITIAL_WINDOW_SIZE, WINDOW)) +
                              _frame(WINDOW_UPDATE, 0, 0, struct.pack("!I", WINDOW - FIRST_WINDOW)))
@@ -103,16 +103,16 @@ class Http2:
                                           for number in numbers))
             ended = 0
             while ended < streams:
-                ended += self._take()
+                ended += self._read_frame()
         return streams * times
 
-    def _take(self):
+    def _read_frame(self):
         """Reads a frame. Returns whether it ends a stream."""
-        head = self._reader.read(9)
+        head = self._input.read(9)
         if len(head) < 9:
             raise Wrong("the server has closed the connection")
         length, kind, flags = struct.unpack("!I", b"\0" + head[:3])[0], head[3], head[4]
-        payload = self._reader.read(length)
+        payload = self._input.read(length)
         if kind in (RST_STREAM, GOAWAY):
             raise Wrong(f"a frame of type {kind}: {payload!r}")
         if kind in (SETTINGS, PING) and not flags & ACK:
@@ -120,7 +120,7 @@ class Http2:
         return kind in (DATA, HEADERS) and bool(flags & END_STREAM)
 
     def close(self):
-        self._reader.close()
+        self._input.close()
         self._socket.close()
 
 
@@ -154,11 +154,11 @@ def python(port, version, connections, each, resume=False):
         resumed += tls.session_reused
         for left in reversed(range(each)):
             client.request("GET", "/page", headers={} if left else {"Connection": "close"})
-            answer = client.getresponse()
+            response = client.getresponse()
             if resume:
                 session = session or tls.session    # in TLS 1.3 it comes after the handshake
-            if answer.status != 200 or not answer.read():
-                raise Wrong(f"status {answer.status}")
+            if response.status != 200 or not response.read():
+                raise Wrong(f"status {response.status}")
         client.close()
     if resumed != (connections - 1 if resume else 0):
         raise Wrong(f"{resumed} of {connections} connections took up a session")
@@ -175,10 +175,10 @@ def s_time(port, version, how):
 def curl(url, requests, *more):
     """One request after the other, by default on one connection."""
     said = _run("curl", "-s", "-k", "-o", "/dev/null", "-w", "%{http_code}\\n", *more, f"{url}?[1-{requests}]")
-    answers = said.split()
-    if set(answers) != {"200"}:
-        raise Wrong(f"curl: {answers}")
-    return len(answers)
+    responses = said.split()
+    if set(responses) != {"200"}:
+        raise Wrong(f"curl: {responses}")
+    return len(responses)
 
 
 def ab(url, requests, connections, protocol, *more):

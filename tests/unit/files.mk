@@ -80,8 +80,8 @@ UNIT_TESTS = \
 	tests/unit/schema/test_selection \
 	tests/unit/schema/test_tag \
 	tests/unit/schema/test_tail \
+	tests/unit/service/test_cgroup_rule \
 	tests/unit/service/test_fit \
-	tests/unit/service/test_group_rule \
 	tests/unit/service/test_idle \
 	tests/unit/service/test_lifecycle \
 	tests/unit/service/test_process_row \
@@ -110,11 +110,11 @@ UNIT_TESTS = \
 	tests/unit/stack/test_trigger \
 	tests/unit/table/test_cells \
 	tests/unit/table/test_keys \
+	tests/unit/table/test_percentile \
 	tests/unit/table/test_process_slots \
 	tests/unit/table/test_rank \
 	tests/unit/table/test_series \
 	tests/unit/table/test_slots \
-	tests/unit/table/test_percentile \
 	tests/unit/table/test_table \
 	tests/unit/util/test_allowance \
 	tests/unit/util/test_glob \
@@ -126,7 +126,6 @@ UNIT_TESTS = \
 
 check_LIBRARIES = tests/libtest.a
 tests_libtest_a_SOURCES = \
-	tests/fuzz/replay.c \
 	tests/unit/fake/blocks.h \
 	tests/unit/fake/callbacks.h \
 	tests/unit/fake/configuration.h \
@@ -158,7 +157,8 @@ tests_libtest_a_SOURCES = \
 	tests/unit/scratch_directory.h \
 	tests/unit/separate_debug.h \
 	tests/unit/testing.h \
-	tests/unit/values.h
+	tests/unit/values.h \
+	tests/fuzz/replay.c
 # --- flags
 # What rows are made with, and the test itself does not name.
 tests_unit_daemon_test_publish_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,schema_read
@@ -195,7 +195,7 @@ tests_unit_cgroup_test_recorded_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_probe_test_reading_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_probe_test_reading_SOURCES = tests/unit/probe/test_reading.c $(fake_maps)
 tests_unit_service_test_walk_SOURCES = tests/unit/service/test_walk.c $(fake_maps)
-tests_unit_service_test_resolve_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=pattern_match
+tests_unit_service_test_resolve_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=regex_match
 tests_unit_service_test_resolve_SOURCES = tests/unit/service/test_resolve.c $(fake_maps)
 tests_unit_service_test_process_row_SOURCES = tests/unit/service/test_process_row.c $(fake_maps)
 tests_unit_helper_symbols_test_symbols_LDADD = $(symbols)
@@ -209,7 +209,7 @@ tests_unit_service_test_rule_SOURCES = tests/unit/service/test_rule.c $(fake_map
 tests_unit_service_test_service_SOURCES = tests/unit/service/test_service.c $(fake_maps)
 tests_unit_service_test_subscriber_SOURCES = tests/unit/service/test_subscriber.c $(fake_maps)
 tests_unit_service_test_fit_SOURCES = tests/unit/service/test_fit.c $(fake_maps)
-tests_unit_service_test_group_rule_SOURCES = tests/unit/service/test_group_rule.c $(fake_maps)
+tests_unit_service_test_cgroup_rule_SOURCES = tests/unit/service/test_cgroup_rule.c $(fake_maps)
 tests_unit_service_test_row_name_SOURCES = tests/unit/service/test_row_name.c $(fake_maps)
 tests_unit_service_test_lifecycle_SOURCES = tests/unit/service/test_lifecycle.c $(fake_maps)
 tests_unit_describe_test_help_SOURCES = tests/unit/describe/test_help.c contrib/describe/help.c

@@ -13,7 +13,7 @@ BPFTOOL = os.environ.get("BPFTOOL") or "bpftool"
 CALLED = "syscall"  # a section that is no hook: readings run its program
 
 
-class Tier:
+class HookSet:
     def __init__(self):
         self.kinds = set()
         self.options = set()  # of each program, None among them: none
@@ -56,18 +56,18 @@ def values(words, name):
 
 def hooks(probe):
     """{number: Tier}; 1 alone for a probe without hook sets."""
-    words, common, tiers = tags(path_of(probe)), set(), {}
+    words, common, hook_sets = tags(path_of(probe)), set(), {}
     for function, section in sections(path_of(probe)).items():
         mine = words.get(function, [])
-        numbers, option, kind = values(mine, "tier"), next(iter(values(mine, "option")), None), section.partition("/")[0]
+        numbers, option, kind = values(mine, "hook_set"), next(iter(values(mine, "option")), None), section.partition("/")[0]
         kinds = {kind} - {CALLED}
         for number in numbers:
-            tier = tiers.setdefault(int(number), Tier())
-            tier.kinds |= kinds
-            tier.options.add(option)
+            hook_set = hook_sets.setdefault(int(number), HookSet())
+            hook_set.kinds |= kinds
+            hook_set.options.add(option)
         if not numbers and not option:
             common |= kinds
-    tiers = tiers or {1: Tier()}
-    for tier in tiers.values():
-        tier.kinds |= common
-    return tiers
+    hook_sets = hook_sets or {1: HookSet()}
+    for hook_set in hook_sets.values():
+        hook_set.kinds |= common
+    return hook_sets

@@ -9,7 +9,7 @@ import shutil
 HERE = os.path.dirname(os.path.abspath(__file__))
 HIERARCHIES = {"unified": "systemd.unified_cgroup_hierarchy=1", "hybrid": "systemd.unified_cgroup_hierarchy=0"}
 # What is kept of the units that others want. Sockets and mounts cost next to nothing.
-KEPT = {"dbus.socket", "dev-hugepages.mount", "dev-mqueue.mount", "sys-kernel-debug.mount", "sys-kernel-tracing.mount",
+REQUIRED = {"dbus.socket", "dev-hugepages.mount", "dev-mqueue.mount", "sys-kernel-debug.mount", "sys-kernel-tracing.mount",
         "systemd-journald-dev-log.socket", "systemd-journald.service", "systemd-journald.socket",
         "systemd-tmpfiles-setup.service"}
 # Below /run alone: Debian's rules would also empty /tmp, where the host's files are.
@@ -17,17 +17,17 @@ TMPFILES = "[Service]\nExecStart=\nExecStart=systemd-tmpfiles --create --prefix=
 CRON_JOB = "@reboot root exec sleep infinity\n"
 
 
-def kept():
+def required():
     """And those of the server."""
     with open(os.path.join(HERE, "units", "vm.target"), encoding="utf-8") as file:
         wants = [line.partition("=")[2].split() for line in file if line.startswith("Wants=")]
-    return KEPT.union(*wants)
+    return REQUIRED.union(*wants)
 
 
 def unwanted(manager):
     """Names of the units that others of this manager, `system` or `user`, want, less those that are kept."""
     paths = glob.glob(f"/lib/systemd/{manager}/*.wants/*") + glob.glob(f"/etc/systemd/{manager}/*.wants/*")
-    return {os.path.basename(path) for path in paths} - kept()
+    return {os.path.basename(path) for path in paths} - required()
 
 
 def mask(names, directory):

@@ -263,36 +263,36 @@ static const u8 call_kinds[] = {
 };
 
 /* Where a CALL_RECEIVE or CALL_SEND has its bytes. */
-enum call_octets {
-	OCTETS_UNKNOWN,
-	OCTETS_BUFFER,  /* arguments 2 and 3: address and number */
-	OCTETS_VECTORS, /* likewise, of struct iovec */
-	OCTETS_MESSAGE, /* argument 2: address of a struct msghdr */
+enum call_bytes {
+	BYTES_UNKNOWN,
+	BYTES_BUFFER,  /* arguments 2 and 3: address and number */
+	BYTES_VECTORS, /* likewise, of struct iovec */
+	BYTES_MESSAGE, /* argument 2: address of a struct msghdr */
 };
 
 static const u8 calls_bytes[] = {
 #ifdef __TARGET_ARCH_x86
-	[0] = OCTETS_BUFFER,     /* read */
-	[1] = OCTETS_BUFFER,     /* write */
-	[19] = OCTETS_VECTORS,   /* readv */
-	[20] = OCTETS_VECTORS,   /* writev */
-	[44] = OCTETS_BUFFER,    /* sendto */
-	[45] = OCTETS_BUFFER,    /* recvfrom */
-	[46] = OCTETS_MESSAGE,   /* sendmsg */
-	[47] = OCTETS_MESSAGE,   /* recvmsg */
-	[327] = OCTETS_VECTORS,  /* preadv2 */
-	[328] = OCTETS_VECTORS,  /* pwritev2 */
+	[0] = BYTES_BUFFER,     /* read */
+	[1] = BYTES_BUFFER,     /* write */
+	[19] = BYTES_VECTORS,   /* readv */
+	[20] = BYTES_VECTORS,   /* writev */
+	[44] = BYTES_BUFFER,    /* sendto */
+	[45] = BYTES_BUFFER,    /* recvfrom */
+	[46] = BYTES_MESSAGE,   /* sendmsg */
+	[47] = BYTES_MESSAGE,   /* recvmsg */
+	[327] = BYTES_VECTORS,  /* preadv2 */
+	[328] = BYTES_VECTORS,  /* pwritev2 */
 #else
-	[63] = OCTETS_BUFFER,    /* read */
-	[64] = OCTETS_BUFFER,    /* write */
-	[65] = OCTETS_VECTORS,   /* readv */
-	[66] = OCTETS_VECTORS,   /* writev */
-	[206] = OCTETS_BUFFER,   /* sendto */
-	[207] = OCTETS_BUFFER,   /* recvfrom */
-	[211] = OCTETS_MESSAGE,  /* sendmsg */
-	[212] = OCTETS_MESSAGE,  /* recvmsg */
-	[286] = OCTETS_VECTORS,  /* preadv2 */
-	[287] = OCTETS_VECTORS,  /* pwritev2 */
+	[63] = BYTES_BUFFER,    /* read */
+	[64] = BYTES_BUFFER,    /* write */
+	[65] = BYTES_VECTORS,   /* readv */
+	[66] = BYTES_VECTORS,   /* writev */
+	[206] = BYTES_BUFFER,   /* sendto */
+	[207] = BYTES_BUFFER,   /* recvfrom */
+	[211] = BYTES_MESSAGE,  /* sendmsg */
+	[212] = BYTES_MESSAGE,  /* recvmsg */
+	[286] = BYTES_VECTORS,  /* preadv2 */
+	[287] = BYTES_VECTORS,  /* pwritev2 */
 #endif
 };
 /* clang-format on */
@@ -386,11 +386,11 @@ static __always_inline enum call_kind call_kind(u32 number)
 	return index < sizeof(call_kinds) ? call_kinds[index] : CALL_OTHER;
 }
 
-static __always_inline enum call_octets call_octets(u32 number)
+static __always_inline enum call_bytes call_bytes(u32 number)
 {
 	u64 index = call_index(number);
 
-	return index < sizeof(calls_bytes) ? calls_bytes[index] : OCTETS_UNKNOWN;
+	return index < sizeof(calls_bytes) ? calls_bytes[index] : BYTES_UNKNOWN;
 }
 
 /* Does it write the file of its first argument? sendfile reads that file. */

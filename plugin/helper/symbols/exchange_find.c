@@ -3,10 +3,10 @@
  * Serves requests for locations of functions and markers.
  */
 #include "exchange.h"
-#include "find.h"
 #include "found.h"
 #include "image.h"
-#include "names.h"
+#include "search.h"
+#include "symbol_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,19 +34,19 @@ static bool read_wanted(struct symbol_wanted *wanted)
 static void write_found(const struct symbol_found *found)
 {
 	size_t reason_length = strnlen(found->error.text, SYMBOL_TEXT_MAX - 1);
-	struct symbol_answer_name reply = { .status = found->status,
-					    .reason_length = (uint32_t)reason_length,
-					    .count = (uint32_t)found->count };
+	struct symbol_reply_name reply = { .status = found->status,
+					   .reason_length = (uint32_t)reason_length,
+					   .count = (uint32_t)found->count };
 
 	exchange_write(&reply, sizeof(reply));
 	exchange_write(found->error.text, reason_length);
 	for (size_t i = 0; i < found->count; i++) {
 		const char *arguments =
-			found->places[i].arguments ? found->places[i].arguments : "";
-		struct symbol_answer_place location = {
-			.offset = found->places[i].offset,
-			.semaphore = found->places[i].semaphore,
-			.flags = found->places[i].flags,
+			found->locations[i].arguments ? found->locations[i].arguments : "";
+		struct symbol_reply_location location = {
+			.offset = found->locations[i].offset,
+			.semaphore = found->locations[i].semaphore,
+			.flags = found->locations[i].flags,
 			.arguments_length = (uint32_t)strnlen(arguments, SYMBOL_TEXT_MAX - 1),
 		};
 
@@ -57,7 +57,7 @@ static void write_found(const struct symbol_found *found)
 
 /* A file of another kind is reported with each name, not as a failure of the request. */
 static int find_all_wanted(int debug_fd, const struct symbol_wanted *wanted, size_t count,
-			   struct symbol_answer *reply, struct symbol_found *found)
+			   struct symbol_reply *reply, struct symbol_found *found)
 {
 	struct image image;
 	int status = image_open(&image, SYMBOL_FD_FILE, debug_fd);
@@ -70,14 +70,14 @@ static int find_all_wanted(int debug_fd, const struct symbol_wanted *wanted, siz
 	reply->build_id_size =
 		(uint32_t)image_build_id(&image, reply->build_id, sizeof(reply->build_id));
 	reply->debug_status = image.debug_status;
-	if (image.debug && !names_has(&image, NAMES_DEBUG))
+	if (image.debug && !symbol_table_has(&image, SYMBOL_TABLE_DEBUG))
 		reply->debug_status = -ENODATA;
 	return symbols_find(&image, wanted, count, found);
 }
 
 bool exchange_find(const struct symbol_request *request)
 {
-	struct symbol_answer reply = { .version = SYMBOL_VERSION };
+	struct symbol_reply reply = { .version = SYMBOL_VERSION };
 	size_t count = request->count <= SYMBOL_WANTED_MAX ? request->count : 0;
 	struct symbol_wanted *wanted = calloc(count, sizeof(*wanted));
 	struct symbol_found *found = calloc(count, sizeof(*found));

@@ -3,8 +3,8 @@
  * Serves requests for names of code.
  */
 #include "exchange.h"
-#include "made.h"
 #include "offset.h"
+#include "perf_map.h"
 
 #include "helper/symbol_result.h"
 
@@ -13,7 +13,7 @@
 
 /* Names code of a program or library. */
 static int name_offsets(const struct symbol_request *request, const uint64_t *offsets, size_t count,
-			struct symbol_answer *reply, struct symbol_answer_names *names,
+			struct symbol_reply *reply, struct symbol_reply_names *names,
 			struct naming *namings)
 {
 	struct image image;
@@ -29,8 +29,8 @@ static int name_offsets(const struct symbol_request *request, const uint64_t *of
 
 bool exchange_name(const struct symbol_request *request)
 {
-	struct symbol_answer reply = { .version = SYMBOL_VERSION };
-	struct symbol_answer_names names = { 0 };
+	struct symbol_reply reply = { .version = SYMBOL_VERSION };
+	struct symbol_reply_names names = { 0 };
 	size_t count = request->count <= SYMBOL_OFFSETS_MAX ? request->count : 0;
 	uint64_t *wanted = calloc(count + 1, sizeof(*wanted));
 	struct naming *namings = calloc(count + 1, sizeof(*namings));
@@ -38,7 +38,7 @@ bool exchange_name(const struct symbol_request *request)
 	if (!wanted || !namings || !exchange_read(wanted, count * sizeof(*wanted)))
 		return false;
 	if (request->kind == SYMBOL_REQUEST_NAME_MADE)
-		names.status = made_name(SYMBOL_FD_FILE, wanted, count, namings);
+		names.status = perf_map_name(SYMBOL_FD_FILE, wanted, count, namings);
 	else
 		names.status = name_offsets(request, wanted, count, &reply, &names, namings);
 	exchange_write(&reply, sizeof(reply));

@@ -20,29 +20,29 @@ void found_refuse(struct symbol_found *found, int status, const char *format, ..
 	va_end(arguments);
 }
 
-void found_add(struct symbol_found *found, struct symbol_place location)
+void found_add(struct symbol_found *found, struct symbol_location location)
 {
-	struct symbol_place *grown;
+	struct symbol_location *grown;
 
 	if (found->status) {
 		free(location.arguments);
 		return;
 	}
-	grown = reallocarray(found->places, found->count + 1, sizeof(*grown));
-	if (grown && found->count < SYMBOL_PLACES_MAX) {
-		found->places = grown;
+	grown = reallocarray(found->locations, found->count + 1, sizeof(*grown));
+	if (grown && found->count < SYMBOL_LOCATIONS_MAX) {
+		found->locations = grown;
 		grown[found->count++] = location;
 		return;
 	}
-	found->places = grown ? grown : found->places;
+	found->locations = grown ? grown : found->locations;
 	free(location.arguments);
-	found_refuse(found, -E2BIG, "it is at more than %d locations", SYMBOL_PLACES_MAX);
+	found_refuse(found, -E2BIG, "it is at more than %d locations", SYMBOL_LOCATIONS_MAX);
 }
 
 void found_done(struct symbol_found *found)
 {
 	for (size_t i = 0; i < found->count; i++)
-		free(found->places[i].arguments);
-	free(found->places);
+		free(found->locations[i].arguments);
+	free(found->locations);
 	*found = (struct symbol_found){ 0 };
 }

@@ -12,7 +12,7 @@ void found_refuse(struct symbol_found *found, int status, const char *format, ..
 	__attribute__((format(printf, 3, 4)));
 
 /* Adds a location, and owns its arguments from here on. */
-void found_add(struct symbol_found *found, struct symbol_place location);
+void found_add(struct symbol_found *found, struct symbol_location location);
 
 /* Frees what these functions have filled in. */
 void found_done(struct symbol_found *found);

@@ -144,7 +144,7 @@ bool go_each(const struct image *image, void (*visit)(void *with, const struct n
 
 struct go_search {
 	uint64_t address;
-	struct range range;
+	struct code_range range;
 };
 
 static void match_go_range(void *with, const struct name *name)
@@ -152,10 +152,10 @@ static void match_go_range(void *with, const struct name *name)
 	struct go_search *search = with;
 
 	if (search->address >= name->address && search->address - name->address < name->size)
-		search->range = (struct range){ name->address, name->address + name->size };
+		search->range = (struct code_range){ name->address, name->address + name->size };
 }
 
-bool go_has(const struct image *image, uint64_t address, struct range *ret_range)
+bool go_has(const struct image *image, uint64_t address, struct code_range *ret_range)
 {
 	struct go_search search = { .address = address };
 

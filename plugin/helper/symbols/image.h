@@ -13,7 +13,7 @@
 struct image {
 	Elf *elf;
 	Elf *debug;       /* a separate file of symbols; NULL: none, or it is not used */
-	int debug_status; /* why it is not used, see struct symbol_answer */
+	int debug_status; /* why it is not used, see struct symbol_reply */
 	Elf *mini;        /* the symbols in .gnu_debugdata; NULL: none */
 	void *mini_bytes;
 	GElf_Ehdr header;
@@ -22,7 +22,7 @@ struct image {
 };
 
 /* Addresses from begin up to end, exclusive. */
-struct range {
+struct code_range {
 	uint64_t begin, end;
 };
 

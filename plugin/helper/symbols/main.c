@@ -2,7 +2,7 @@
 /*
  * ebpf-symbols: reads the file that is open as SYMBOL_FD_FILE for the plugin, and replies where
  * functions and markers are in a program or library, or how code at offsets is named. The file may
- * be hostile, so the process has no privileges, see sandbox.c and plugin/helper/confined.c. It
+ * be hostile, so the process has no privileges, see sandbox.c and plugin/helper/confined_program.c. It
  * serves one request and exits.
  */
 #include "exchange.h"
@@ -15,7 +15,7 @@
 
 static bool serve_request(const struct symbol_request *request)
 {
-	struct symbol_answer version = { .version = SYMBOL_VERSION };
+	struct symbol_reply version = { .version = SYMBOL_VERSION };
 
 	if (request->version == SYMBOL_VERSION && request->kind == SYMBOL_REQUEST_FIND)
 		return exchange_find(request);

@@ -55,7 +55,7 @@ static void add_marker(struct marker_search *search, const struct addresses *add
 		       char *arguments)
 {
 	uint64_t moved = search->base && addresses->base ? search->base - addresses->base : 0;
-	struct symbol_place location = { .arguments = arguments };
+	struct symbol_location location = { .arguments = arguments };
 	int status = image_offset(search->image, PF_X, addresses->code + moved, &location.offset);
 
 	if (status == 0 && addresses->semaphore)

@@ -7,8 +7,8 @@
 #include "address.h"
 #include "go.h"
 #include "inlined.h"
-#include "names.h"
 #include "plt.h"
+#include "symbol_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -94,9 +94,9 @@ static void add_sizeless(const struct image *image, const struct offset_search *
 
 static void search_offset_tables(const struct image *image, struct offset_search *search)
 {
-	for (enum names_table which = 0; which < NAMES_TABLES; which++) {
-		search->is_whole = which != NAMES_DYNAMIC;
-		names_each(image, which, cover_addresses, search);
+	for (enum symbol_table which = 0; which < SYMBOL_TABLES; which++) {
+		search->is_whole = which != SYMBOL_TABLE_DYNAMIC;
+		symbol_table_each(image, which, cover_addresses, search);
 	}
 	if (image->is_go)
 		go_each(image, cover_addresses, search);
@@ -146,6 +146,6 @@ out:
 
 bool offsets_want_debug(const struct image *image)
 {
-	return !image->debug &&
-	       (!names_has(image, NAMES_STATIC) || (inlined_is_there && !inlined_has(image)));
+	return !image->debug && (!symbol_table_has(image, SYMBOL_TABLE_STATIC) ||
+				 (inlined_is_there && !inlined_has(image)));
 }

@@ -5,7 +5,7 @@
  */
 #include "plt.h"
 
-#include "code.h"
+#include "instruction.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -56,8 +56,8 @@ static size_t find_pointers(const struct image *image, const struct code_address
 		uint64_t at = address->value - section->address;
 
 		if (!namings[address->index].size && at < section->size &&
-		    code_jump_pointer(section->bytes, section->size, (size_t)at, address->value,
-				      &pointers[found].value))
+		    instruction_jump_pointer(section->bytes, section->size, (size_t)at,
+					     address->value, &pointers[found].value))
 			pointers[found++].index = address->index;
 	}
 	addresses_sort(pointers, found);

@@ -6,7 +6,7 @@
  */
 #include "prologue.h"
 
-#include "code.h"
+#include "instruction.h"
 
 #include <elf.h>
 
@@ -32,7 +32,8 @@ static bool read_code(const struct image *image, uint64_t address, size_t most,
 }
 
 /* Does the code at this address jump back to the start of the function? */
-static bool jumps_to_start(const struct image *image, const struct range *range, uint64_t address)
+static bool jumps_to_start(const struct image *image, const struct code_range *range,
+			   uint64_t address)
 {
 	struct code_bytes code;
 	uint64_t destination;
@@ -42,17 +43,18 @@ static bool jumps_to_start(const struct image *image, const struct range *range,
 	    !read_code(image, address, sizeof(code.bytes), &code))
 		return false;
 	for (size_t at = 0, length; at < code.size; at += length) {
-		length = code_length(code.bytes + at, code.size - at);
+		length = instruction_length(code.bytes + at, code.size - at);
 		if (length == 0)
 			return false;
-		if (!code_jumps(code.bytes + at, length, address + at, &destination, &always))
+		if (!instruction_jumps(code.bytes + at, length, address + at, &destination,
+				       &always))
 			continue;
 		return always && destination == range->begin;
 	}
 	return false;
 }
 
-uint64_t prologue_size(const struct image *image, const struct range *range)
+uint64_t prologue_size(const struct image *image, const struct code_range *range)
 {
 	uint64_t destination, enlarge = 0, size = 0;
 	struct code_bytes code;
@@ -61,10 +63,11 @@ uint64_t prologue_size(const struct image *image, const struct range *range)
 	if (!read_code(image, range->begin, CHECK_MAX, &code))
 		return 0;
 	for (size_t at = 0, length; at < code.size; at += length) {
-		length = code_length(code.bytes + at, code.size - at);
+		length = instruction_length(code.bytes + at, code.size - at);
 		if (length == 0)
 			break;
-		if (!code_jumps(code.bytes + at, length, range->begin + at, &destination, &always))
+		if (!instruction_jumps(code.bytes + at, length, range->begin + at, &destination,
+				       &always))
 			continue;
 		if (always ||
 		    (enlarge ? destination != enlarge : !jumps_to_start(image, range, destination)))

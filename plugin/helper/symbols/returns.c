@@ -9,11 +9,11 @@
  */
 #include "returns.h"
 
-#include "code.h"
 #include "found.h"
 #include "go.h"
-#include "names.h"
+#include "instruction.h"
 #include "plt.h"
+#include "symbol_table.h"
 #include "unwind.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ struct code_jump {
 };
 
 struct code_part {
-	struct range range;
+	struct code_range range;
 	uint64_t offset;       /* of begin in the file */
 	unsigned char *begins; /* per byte: does an instruction start there? */
 };
@@ -43,7 +43,7 @@ struct return_search {
 	size_t part_count;
 	struct code_jump *jumps;
 	size_t jump_count;
-	struct symbol_place *locations;
+	struct symbol_location *locations;
 	size_t location_count;
 	uint64_t others[OTHERS_MAX]; /* other functions that it jumps to */
 	size_t other_count;
@@ -60,7 +60,7 @@ static bool give_up(struct return_search *search, const char *why)
 
 struct named_range {
 	uint64_t address;
-	struct range range; /* of the function with the address; end 0: none */
+	struct code_range range; /* of the function with the address; end 0: none */
 	bool is_cold;
 };
 
@@ -71,7 +71,7 @@ static void match_named_range(void *with, const struct name *name)
 	if (name->rank == 0 || named->address < name->address ||
 	    named->address - name->address >= name->size)
 		return;
-	named->range = (struct range){ name->address, name->address + name->size };
+	named->range = (struct code_range){ name->address, name->address + name->size };
 	named->is_cold |= strstr(name->text, COLD) != NULL;
 }
 
@@ -79,13 +79,13 @@ static struct named_range find_named_range(const struct image *image, uint64_t a
 {
 	struct named_range named = { .address = address };
 
-	for (enum names_table which = 0; which < NAMES_TABLES; which++)
-		names_each(image, which, match_named_range, &named);
+	for (enum symbol_table which = 0; which < SYMBOL_TABLES; which++)
+		symbol_table_each(image, which, match_named_range, &named);
 	return named;
 }
 
 /* The range of the function, or of the part of it, that has the address. */
-static bool find_range(const struct image *image, uint64_t address, struct range *ret_range)
+static bool find_range(const struct image *image, uint64_t address, struct code_range *ret_range)
 {
 	if (go_has(image, address, ret_range))
 		return ret_range->end != 0;
@@ -98,9 +98,9 @@ static bool find_range(const struct image *image, uint64_t address, struct range
 /* Does the jump lead to another function, which returns for this one? Compilers make tail calls by
  * unconditional jumps, and by branches only to functions that have a name. */
 static bool is_function(const struct image *image, const struct code_jump *jump,
-			const struct range *range)
+			const struct code_range *range)
 {
-	struct range of_go, unwound;
+	struct code_range of_go, unwound;
 	struct named_range named;
 
 	if (plt_has(image, jump->destination))
@@ -153,10 +153,10 @@ static bool add_jump(struct return_search *search, const struct code_jump *jump)
 
 static bool add_return(struct return_search *search, uint64_t offset, uint32_t flags)
 {
-	if (search->location_count == SYMBOL_PLACES_MAX - 1)
+	if (search->location_count == SYMBOL_LOCATIONS_MAX - 1)
 		return give_up(search, "it returns at too many locations");
 	search->locations[search->location_count++] =
-		(struct symbol_place){ .offset = offset, .flags = SYMBOL_RETURN | flags };
+		(struct symbol_location){ .offset = offset, .flags = SYMBOL_RETURN | flags };
 	return true;
 }
 
@@ -166,10 +166,12 @@ static bool add_instruction(struct return_search *search, const struct code_part
 	struct code_jump jump;
 
 	part->begins[at] = true;
-	if (code_is_return(code + at, length))
+	if (instruction_is_return(code + at, length))
 		return add_return(search, part->offset + at,
-				  code_is_stepped(code + at, length) ? SYMBOL_STEPPED : 0);
-	if (code_jumps(code + at, length, part->range.begin + at, &jump.destination, &jump.always))
+				  instruction_is_single_step(code + at, length) ? SYMBOL_SINGLE_STEP
+										: 0);
+	if (instruction_jumps(code + at, length, part->range.begin + at, &jump.destination,
+			      &jump.always))
 		return add_jump(search, &jump);
 	return true;
 }
@@ -178,7 +180,7 @@ static bool decode_part(struct return_search *search, const struct code_part *pa
 			const unsigned char *code, size_t size)
 {
 	for (size_t at = 0, length; at < size; at += length) {
-		length = code_length(code + at, size - at);
+		length = instruction_length(code + at, size - at);
 		if (length == 0)
 			return give_up(search, "it has code that cannot be decoded, or data in it");
 		if (!add_instruction(search, part, code, at, length))
@@ -187,7 +189,7 @@ static bool decode_part(struct return_search *search, const struct code_part *pa
 	return true;
 }
 
-static bool add_code_part(struct return_search *search, const struct range *range)
+static bool add_code_part(struct return_search *search, const struct code_range *range)
 {
 	struct code_part *part = &search->parts[search->part_count];
 	size_t size = range->end - range->begin;
@@ -212,7 +214,7 @@ static bool add_code_part(struct return_search *search, const struct range *rang
 /* Adds the part that a jump leads to, unless that is another function. */
 static bool follow_jump(struct return_search *search, const struct code_jump *jump)
 {
-	struct range range;
+	struct code_range range;
 
 	if (part_at(search, jump->destination) || is_other(search, jump->destination))
 		return true;
@@ -248,7 +250,7 @@ static bool is_sound(struct return_search *search)
 
 static bool find_returns(struct return_search *search, uint64_t address)
 {
-	struct range range;
+	struct code_range range;
 
 	if (!find_range(search->image, address, &range))
 		return give_up(search, "nothing in the file says how large it is");
@@ -270,7 +272,7 @@ static bool find_returns(struct return_search *search, uint64_t address)
 void returns_add(const struct image *image, uint64_t address, struct symbol_found *found)
 {
 	struct return_search search = {
-		.image = image, .locations = calloc(SYMBOL_PLACES_MAX, sizeof(*search.locations))
+		.image = image, .locations = calloc(SYMBOL_LOCATIONS_MAX, sizeof(*search.locations))
 	};
 
 	if (!search.locations)
@@ -279,7 +281,7 @@ void returns_add(const struct image *image, uint64_t address, struct symbol_foun
 		for (size_t i = 0; i < search.location_count; i++)
 			found_add(found, search.locations[i]);
 	if (search.why) {
-		found->places[0].flags |= SYMBOL_NO_RETURNS;
+		found->locations[0].flags |= SYMBOL_NO_RETURNS;
 		snprintf(found->error.text, sizeof(found->error.text), "%s", search.why);
 	}
 	for (size_t i = 0; i < search.part_count; i++)

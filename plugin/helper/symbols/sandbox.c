@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The sandbox of ebpf-symbols: a file that takes the process over can do nothing. The helper has
- * taken away all privileges before (see plugin/helper/confined.c); this is what has to wait until
+ * taken away all privileges before (see plugin/helper/confined_program.c); this is what has to wait until
  * the libraries are loaded.
  */
 #include "sandbox.h"

@@ -187,7 +187,7 @@ static bool code_length_of_entry(const struct section_bytes *frames, uint64_t en
 	return size && read_number(frames, at + 8 + size, size, ret_length);
 }
 
-bool unwind_range(const struct image *image, uint64_t address, struct range *ret_range)
+bool unwind_range(const struct image *image, uint64_t address, struct code_range *ret_range)
 {
 	struct section_bytes index, frames;
 	uint64_t begin, entry, length;
@@ -198,7 +198,7 @@ bool unwind_range(const struct image *image, uint64_t address, struct range *ret
 	    !code_length_of_entry(&frames, entry, &length) || address - begin >= length ||
 	    __builtin_add_overflow(begin, length, &length))
 		return false;
-	*ret_range = (struct range){ begin, length };
+	*ret_range = (struct code_range){ begin, length };
 	return true;
 }
 

@@ -12,7 +12,7 @@
 /* The code that one entry of .eh_frame describes, by an address in it: a function, or a part of one
  * that the compiler has moved elsewhere. strip leaves that section, as exceptions need it. false:
  * no entry has the address, or the program was built without libdw. */
-bool unwind_range(const struct image *image, uint64_t address, struct range *ret_range);
+bool unwind_range(const struct image *image, uint64_t address, struct code_range *ret_range);
 
 /* Is the stack at this address as at the entry of a function? For code that unwind_range()
  * knows. */

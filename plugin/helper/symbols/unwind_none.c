@@ -4,7 +4,7 @@
  */
 #include "unwind.h"
 
-bool unwind_range(const struct image *image, uint64_t address, struct range *ret_range)
+bool unwind_range(const struct image *image, uint64_t address, struct code_range *ret_range)
 {
 	(void)image;
 	(void)address;

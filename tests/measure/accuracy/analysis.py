@@ -38,11 +38,11 @@ def median(values):
     return statistics.median(values) if values else math.nan
 
 
-def first_lasting(levels, holds):
+def first_lasting(levels, condition):
     """The level from which on something holds, to the last; None: it does not hold at the last."""
     found = None
     for level in reversed(levels):
-        if not holds(level):
+        if not condition(level):
             break
         found = level
     return found
@@ -85,7 +85,7 @@ class Level:
         return self._counted("total_requests", "value")
 
     @cached_property
-    def octets(self):
+    def byte_count(self):
         """Exchanges, received and sent, as integers: a counter's."""
         return round(self.exchanges), *(round(self._counted("if_octets", source)) for source in ("rx", "tx"))
 
@@ -120,7 +120,7 @@ class Level:
         middle = mean if figure == "frequency" else median
         return middle(values.get(end) for end in self.windows)
 
-    def _answers(self, begin, end):
+    def _replies(self, begin, end):
         """Answers per second between two moments, as the client counted."""
         count = sum(n * max(0, min(tenth + 0.1, end) - max(tenth, begin)) / 0.1
                     for tenth, n in self.client["latency"]["tenths"])
@@ -129,7 +129,7 @@ class Level:
     @cached_property
     def rate(self):
         """Answers per second, over the same windows as the gaps."""
-        return mean(self._answers(*window) for window in self.windows.values())
+        return mean(self._replies(*window) for window in self.windows.values())
 
     @cached_property
     def whole_rate(self):
@@ -192,7 +192,7 @@ class Run:
         return ".".join(self.kernel.split(".")[:2])
 
     @property
-    def place(self):
+    def where(self):
         return f"{self.kernel_series}, {self.network}, {self.arrivals}"
 
     @cached_property
@@ -251,7 +251,7 @@ class Run:
         return len(self.levels) > FEW and not self.shares_cpu and self.network == "loopback"
 
     @cached_property
-    def told(self):
+    def recognized(self):
         """Whether slack or what waits tells of saturation within a level of the client's knee, which there must be.
         None: there are no such series."""
         if not any(self.store.has(metric) for metric in ("percent-slack", "gauge-requests_waiting")):

@@ -125,7 +125,7 @@ def paper(run):
 
 
 def requests(runs):
-    rows = [[run.title, run.place, f"{run.most:,.0f}/s", f"{run.r2_observed:.5f}", paper(run),
+    rows = [[run.title, run.where, f"{run.most:,.0f}/s", f"{run.r2_observed:.5f}", paper(run),
              f"{run.r2_exchanges:.6f}", f"{run.missed:.4%}"]
             for run in runs]
     return table(["service", "where", "maximum", "R² of RPS_obsv", "in the paper", "R² of exchanges",
@@ -136,13 +136,13 @@ def saturation(runs):
     if not runs:
         return ""
 
-    def place(level):
+    def where(level):
         return "-" if level is None else f"{level.share:.0%}"
 
-    def told(run):
-        return "-" if run.told is None or not run.telling else "yes" if run.told else "no"
+    def recognized(run):
+        return "-" if run.recognized is None or not run.telling else "yes" if run.recognized else "no"
 
-    rows = [[run.title, run.place, place(run.knee), *(place(level) for level in run.signals.values()), told(run)]
+    rows = [[run.title, run.where, where(run.knee), *(where(level) for level in run.signals.values()), recognized(run)]
             for run in runs]
     heads = ["service", "where", "client's knee", *runs[0].signals, "told"]
     return table(heads, rows) + why(runs, lambda run: run.knee_reason)
@@ -158,7 +158,7 @@ def capacity(runs):
     runs = [run for run in runs if run.telling]
     rows = []
     for run in runs:
-        rows.append([run.title, run.place, number(1e6 * run.cost), number(1e6 * run.busiest.figure("gauge-request_cpu")), number(run.predicted), f"{run.most:,.0f}",
+        rows.append([run.title, run.where, number(1e6 * run.cost), number(1e6 * run.busiest.figure("gauge-request_cpu")), number(run.predicted), f"{run.most:,.0f}",
                      f"{max(level.whole_rate for level in run.levels):,.0f}", percent(run.predicted / run.most - 1)])
     return table(["service", "where", f"CPU time per request at {PREDICTS:.0%}, us", "where most is answered, us",
                   "predicted, requests/s", "maximum", "answered at most", "error"],
@@ -171,7 +171,7 @@ def truth(runs):
     for run in runs:
         for level in run.levels:
             if level.server:
-                rows.append([run.title, run.place, f"{level.share:.0%}",
+                rows.append([run.title, run.where, f"{level.share:.0%}",
                              *(percent(level.error(metric, column, p)) for metric, column in
                                (("service_first", 1), ("service", 2)) for p in PERCENTILES)])
     return table(["service", "where", "load", *(f"{what} {p}" for what in ("first send", "last send")
@@ -180,7 +180,7 @@ def truth(runs):
 
 def clients(runs):
     """The response time as the probe sees it, by that of the client."""
-    rows = [[run.title, run.place,
+    rows = [[run.title, run.where,
              *(f"{run.usual(lambda level, p=p: level.percentile('response', p) / level.said('latency', p)):.2f}"
                for p in PERCENTILES)] for run in runs]
     return table(["service", "where", *PERCENTILES], rows)
@@ -198,7 +198,7 @@ def disturbance(runs):
         def both(figure, before=other, after=run):
             return f"{number(before.usual(figure), 3)} → {number(after.usual(figure), 3)}"
 
-        rows.append([run.title, run.place, both(lambda level: 1e3 * level.said("latency", "p99")),
+        rows.append([run.title, run.where, both(lambda level: 1e3 * level.said("latency", "p99")),
                      both(lambda level: 1e3 * level.percentile("service", "p99")),
                      both(lambda level: level.figure("percent-slack")), both(lambda level: level.gap("cv")),
                      f"{other.r2_observed:.5f} → {run.r2_observed:.5f}"])
@@ -224,10 +224,10 @@ def levels(run):
 def pictures(run, directory):
     os.makedirs(directory, exist_ok=True)
     names = []
-    place = "" if run.network == "loopback" else "-netem"
-    place += "" if run.arrivals == "poisson" else f"-{run.arrivals}"
+    where = "" if run.network == "loopback" else "-netem"
+    where += "" if run.arrivals == "poisson" else f"-{run.arrivals}"
     for draw in (graph.saturation, graph.variance):
-        name = f"{run.name}-{run.kernel_series}{place}-{draw.__name__}.png"
+        name = f"{run.name}-{run.kernel_series}{where}-{draw.__name__}.png"
         draw(run, os.path.join(directory, name))
         names.append(name)
     return names
@@ -241,7 +241,7 @@ def write(runs, directory):
         parts += [DISTURBANCE, disturbance(runs)]
     parts.append(LEVELS)
     for run in runs:
-        parts.append(f"### {run.title}, {run.place}\n")
+        parts.append(f"### {run.title}, {run.where}\n")
         parts += [f"![{run.title}](pictures/evidence/{name})" for name in
                   pictures(run, os.path.join(directory, "pictures", "evidence"))]
         parts += ["", levels(run)]

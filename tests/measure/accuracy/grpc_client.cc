@@ -158,9 +158,9 @@ class Client
 			outstanding_++;
 		}
 		call->sent = Clock::now();
-		stub.UnaryCall(&call->context, "/evidence/answer", {}, &call->request,
-			       &call->response,
-			       [this, call](const grpc::Status &status) { complete(*call, status); });
+		stub.UnaryCall(
+			&call->context, "/evidence/answer", {}, &call->request, &call->response,
+			[this, call](const grpc::Status &status) { complete(*call, status); });
 	}
 
 	void complete(const Call &call, const grpc::Status &status)

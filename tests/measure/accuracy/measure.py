@@ -26,7 +26,7 @@ class Pace:
     shares: tuple = SHARES
 
     @property
-    def rest(self):
+    def pause(self):
         """Between levels: as long as it takes until all is counted and read, by a reading that may be late; and its
         step begins before the next level."""
         return 4.2 * self.interval
@@ -66,7 +66,7 @@ def level(workload, pace, share, most, batch):
     begin = time.time()
     said = workload.load(round(share * most, 3), pace.level, batch)
     end = time.time()
-    time.sleep(pace.rest)
+    time.sleep(pace.pause)
     return {"share": share, "offered": share * most, "begin": begin, "end": end, "client": said,
             "server": workload.server_log()}
 
@@ -93,7 +93,7 @@ def measure(name, workload_type, site, pace, most=None):
             workload.load(0, workload.warm_s)
             collector.wait_series("total_requests")
             most = most or maximum(workload, pace, site.shares_cpu)
-            time.sleep(pace.rest)
+            time.sleep(pace.pause)
             workload.server_log()
             levels = climb(workload, pace, most, ARRIVALS[site.arrivals])
             readings, complaints = collector.readings(), collector.complaints()

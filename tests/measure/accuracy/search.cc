@@ -83,7 +83,8 @@ void serve(int fd, const char *path)
 			continue;
 		auto response = search(database, line);
 
-		if (send(fd, response.data(), response.size(), MSG_NOSIGNAL) != ssize_t(response.size()))
+		if (send(fd, response.data(), response.size(), MSG_NOSIGNAL) !=
+		    ssize_t(response.size()))
 			break;
 		line.clear();
 	}

@@ -9,7 +9,7 @@
  * Where there are data amid the code the two may differ: where objdump finds no instruction, or where
  * a jump leads amid one. These functions are named; other differences are faults.
  */
-#include "plugin/helper/symbols/code.h"
+#include "plugin/helper/symbols/instruction.h"
 
 #include <err.h>
 #include <fcntl.h>
@@ -152,9 +152,9 @@ static size_t sweep(struct section *section, size_t begin, size_t end)
 
 	for (size_t i = begin; i < end; i++)
 		section->marks[i] &= (unsigned char)~OWN;
-	while (at < end && (length = code_length(section->code + at, end - at)) != 0) {
+	while (at < end && (length = instruction_length(section->code + at, end - at)) != 0) {
 		section->marks[at] |= OWN_START;
-		if (code_is_return(section->code + at, length))
+		if (instruction_is_return(section->code + at, length))
 			section->marks[at] |= OWN_RETURN;
 		at += length;
 	}
@@ -192,7 +192,7 @@ static void say(const char *what, const char *name, const struct section *sectio
 		size_t at)
 {
 	printf("%s: %s+0x%zx:", what, name, at - begin);
-	for (size_t i = at; i < section->size && i < at + CODE_INSTRUCTION_MAX; i++)
+	for (size_t i = at; i < section->size && i < at + INSTRUCTION_SIZE_MAX; i++)
 		printf(" %02x", section->code[i]);
 	printf("\n");
 }

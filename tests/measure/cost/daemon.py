@@ -160,12 +160,12 @@ class Daemon:
         share = re.search(r"^Pss:\s+(\d+)", self._proc("smaps_rollup"), re.M)
         return int(resident.group(1)), int(share.group(1))
 
-    def _ask(self, question):
+    def _ask(self, request):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(10)
             connection.connect(os.path.join(self.dir, "socket"))
             with connection.makefile("rw") as file:
-                file.write(question + "\n")
+                file.write(request + "\n")
                 file.flush()
                 count = int(file.readline().split()[0])
                 return [file.readline().rstrip("\n") for _ in range(max(count, 0))]

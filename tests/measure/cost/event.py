@@ -20,7 +20,7 @@ CPU = "0"
 # Polls by the hooks that every system call pays for.
 SOFTIRQ = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("process", "poll", "request", "oom")) + \
     '<Probe "softirq">\n Enable true\n</Probe>\n'
-POLL_SYSCALLS = '<Probe "poll">\n Enable true\n Tier 3\n Option "syscalls"\n</Probe>\n'
+POLL_SYSCALLS = '<Probe "poll">\n Enable true\n HookSet 3\n Option "syscalls"\n</Probe>\n'
 SETTLED_S = 0.4  # the reading right after the start is over, and its sample of run times
 
 

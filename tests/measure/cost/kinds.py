@@ -63,14 +63,14 @@ class Kinds:
         program = [site.program("kinds"), os.path.join(site.build, "tests/measure/cost/bpf/kinds.bpf.o"), str(CPU)]
         with Process(WITH_TRACEFS + program, talks=True) as process:
             runs = {kind: self._ask(process, kind) for kind in KINDS}
-            turns = [{kind: self._ask(process, kind) for kind in runs if runs[kind]} for _ in range(count)]
+            cycles = [{kind: self._ask(process, kind) for kind in runs if runs[kind]} for _ in range(count)]
         for kind, first in runs.items():
             if first:
-                self.found[kind] = Kind([turn[kind] for turn in turns], *first)
+                self.found[kind] = Kind([cycle[kind] for cycle in cycles], *first)
 
     def _ask(self, process, kind):
-        answer = process.ask(kind)
-        if answer.startswith("unavailable"):
-            self.unavailable[kind] = answer.partition(": ")[2]
+        reply = process.ask(kind)
+        if reply.startswith("unavailable"):
+            self.unavailable[kind] = reply.partition(": ")[2]
             return None
-        return tuple(map(float, answer.split()))
+        return tuple(map(float, reply.split()))

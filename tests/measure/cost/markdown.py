@@ -19,7 +19,7 @@ def table(title, columns, rows):
         print(f"| {label} | {' | '.join(cells)} |")
 
 
-def verdict(text, met, missed):
+def verdict(text, passed, missed):
     """Neither: the figures are not sure enough."""
-    print(f"- {'met' if met else '**missed**' if missed else 'undecided'}: {text}")
-    return met
+    print(f"- {'met' if passed else '**missed**' if missed else 'undecided'}: {text}")
+    return passed

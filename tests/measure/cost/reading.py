@@ -23,7 +23,7 @@ PROCESSES = "LoadPlugin processes"
 PROCESSES_ALL = PROCESSES + '\n<Plugin processes>\n  ProcessMatch "all" "."\n</Plugin>'
 
 
-class DaemonReader:
+class DaemonReading:
     """A daemon reads when it is time; what it has used is asked for in between."""
 
     def __init__(self, daemon):
@@ -36,7 +36,7 @@ class DaemonReader:
         return self.used_ns - before
 
 
-class LoopReader:
+class LoopReading:
     def __init__(self, loop):
         self.loop = loop
         self.begin = time.monotonic()
@@ -45,17 +45,17 @@ class LoopReader:
         return int(self.loop.ask())
 
 
-def take_turns(readers, count):
+def alternate(sources, count):
     """The costs of so many readings of each in nanoseconds, by name."""
-    last = max(reader.begin for reader in readers.values())
-    turns = []
-    for name, reader in readers.items():
-        late = int((last - reader.begin) // INTERVAL_S) + 1
-        turns += [(reader.begin + (late + i) * INTERVAL_S, name) for i in range(WARM_UP + count)]
-    costs_ns = {name: [] for name in readers}
-    for due, name in sorted(turns):
+    last = max(source.begin for source in sources.values())
+    cycles = []
+    for name, source in sources.items():
+        late = int((last - source.begin) // INTERVAL_S) + 1
+        cycles += [(source.begin + (late + i) * INTERVAL_S, name) for i in range(WARM_UP + count)]
+    costs_ns = {name: [] for name in sources}
+    for due, name in sorted(cycles):
         time.sleep(max(0, due - time.monotonic()))
-        costs_ns[name].append(readers[name].read())
+        costs_ns[name].append(sources[name].read())
     return {name: costs[WARM_UP:] for name, costs in costs_ns.items()}
 
 
@@ -77,9 +77,9 @@ class Reading:
             self.processes = sum(name.isdigit() for name in os.listdir("/proc"))
             loop = stack.enter_context(Process([site.program("hash_loop"), self.processes], talks=True))
             daemons = self._start(site, stack)
-            readers = {name: DaemonReader(daemon) for name, daemon in daemons.items()}
-            readers["hash"] = LoopReader(loop)
-            costs_ns = take_turns(readers, count)
+            sources = {name: DaemonReading(daemon) for name, daemon in daemons.items()}
+            sources["hash"] = LoopReading(loop)
+            costs_ns = alternate(sources, count)
             self.memory_kib = {name: daemon.memory_kib() for name, daemon in daemons.items()}
             self.series = {name: len(daemon.series()) for name, daemon in daemons.items()}
             self._ask(daemons["ebpf"])

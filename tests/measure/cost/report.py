@@ -8,7 +8,7 @@ from kinds import KINDS, TIMES_OFF
 
 LABEL = 56
 
-READERS = {
+SOURCES = {
     "ebpf": "this plugin, with what it samples in between",
     "unsampled": "this plugin without the probe delay, which does",
     "processes_all": 'processes, ProcessMatch "all" "."',
@@ -68,12 +68,12 @@ def readings(found):
     heading(f"One reading, CPU milliseconds of all threads of the daemon ({found[0].count} readings each, in turns)")
     line("", [f"{reading.size:,} processes" for reading in found])
     line("with those of the machine", [f"{reading.processes:,}" for reading in found])
-    for name, label in READERS.items():
+    for name, label in SOURCES.items():
         line(label, [estimate(reading.costs_ns[name], 1e-6) for reading in found])
     line("series of this plugin; of processes, ProcessMatch",
          [f"{reading.series['ebpf']:,}; {reading.series['processes_all']}" for reading in found])
     for name in ("processes_all", "processes", "hash"):
-        line(f"the latter against {READERS[name]}", [f"1 : {reading.times_cheaper(name):.1f}" for reading in found])
+        line(f"the latter against {SOURCES[name]}", [f"1 : {reading.times_cheaper(name):.1f}" for reading in found])
 
 
 def walk(found):

@@ -5,7 +5,7 @@ import report
 from markdown import added, percent, table, verdict
 from statistic import ROUNDS_SURE
 
-OF_VARIANT = {"before": ", before", "response": ", with classes of responses"}  # behind a program's name
+OF_SETUP = {"before": ", before", "response": ", with classes of responses"}  # behind a program's name
 NAMES = {
     "nothing": "nothing",
     "before": "the probe before, in collectd",
@@ -60,7 +60,7 @@ BEFORE = """\
 
 def each(rounds, cell_of_nothing, cell):
     """A row per variant; cell: what is in it, of variant and load."""
-    for name in rounds.variants:
+    for name in rounds.setups:
         yield NAMES[name], [(cell_of_nothing if name == "nothing" else cell)(rounds, name, load) for load in LOADS]
 
 
@@ -90,7 +90,7 @@ def against_before(rounds):
 def nobodys(rounds):
     """What others pay."""
     def rows():
-        for name in rounds.variants:
+        for name in rounds.setups:
             yield NAMES[name], [f"{rounds.figure(name, kind, 'ns').median:,.0f}" if name == "nothing"
                                 else added(rounds.added(name, kind, "ns")) for kind in ("message", "syscall")]
 
@@ -99,7 +99,7 @@ def nobodys(rounds):
 
 
 def programs(rounds):
-    rows = [(f"`{program}`" + OF_VARIANT.get(name, ""), [f"{ns:,.0f}", f"{runs:.1f}"])
+    rows = [(f"`{program}`" + OF_SETUP.get(name, ""), [f"{ns:,.0f}", f"{runs:.1f}"])
             for (name, program), (ns, runs) in sorted(rounds.runs.items())]
     table("Programs, server and client on one CPU, by the kernel's run statistics, whose own cost is in all: an empty "
           "program has little else",
@@ -110,7 +110,7 @@ def server(rounds):
     print(f"\n## {rounds.name}, {rounds.count} rounds")
     costs(rounds)
     nobodys(rounds)
-    if "before" in rounds.variants:
+    if "before" in rounds.setups:
         against_before(rounds)
     programs(rounds)
 
@@ -165,7 +165,7 @@ def wanted(all_rounds):
     for rounds in [rounds for rounds in all_rounds if rounds.name not in UNBOUNDED]:
         for load in ("full", "together"):
             good &= check_costs(rounds, load)
-        if "before" in rounds.variants:
+        if "before" in rounds.setups:
             good &= check_before(rounds)
         good &= check_p99(rounds)
     return good

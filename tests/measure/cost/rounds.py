@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-import variant
+import setup
 from programs import programs_of, run_counts, statistics_on
 from server import CPU, STREAMS, Pair
 from statistic import Estimate
@@ -36,7 +36,7 @@ class Rounds:
         self.name = name
         self.count = count
         self.span_s = span_s
-        self.variants = variant.variants(site)
+        self.setups = setup.setups(site)
         self.cells = []  # of each round: {(variant, load): what the client and /proc say}
         self.runs = {}  # by variant and program: nanoseconds of a run with what measuring takes, and runs per exchange
         with Pair(site, name) as pair:
@@ -50,9 +50,9 @@ class Rounds:
 
     def _round(self, pair, i):
         cells = {}
-        turn = i % len(self.variants)
-        for name in self.variants[turn:] + self.variants[:turn]:
-            with variant.on(name, self.site, pair):
+        cycle = i % len(self.setups)
+        for name in self.setups[cycle:] + self.setups[:cycle]:
+            with setup.on(name, self.site, pair):
                 time.sleep(SETTLED_S)
                 for load, cell in self._measure(pair).items():
                     cells[name, load] = cell
@@ -61,9 +61,9 @@ class Rounds:
     def _tail(self, pair, i):
         """99th percentiles at the usual load."""
         found = {}
-        turn = i % len(TAILS_OF)
-        for name in TAILS_OF[turn:] + TAILS_OF[:turn]:
-            with variant.on(name, self.site, pair):
+        cycle = i % len(TAILS_OF)
+        for name in TAILS_OF[cycle:] + TAILS_OF[:cycle]:
+            with setup.on(name, self.site, pair):
                 time.sleep(SETTLED_S)
                 found[name] = self._quietest(pair, LOADS["usual"] * self.full)["p99"]
         return found
@@ -83,8 +83,8 @@ class Rounds:
         return cells
 
     def _time_programs(self, pair):
-        for name in [name for name in self.variants if name not in ("nothing", "bpftrace")]:
-            with variant.on(name, self.site, pair) as process, pair.together():
+        for name in [name for name in self.setups if name not in ("nothing", "bpftrace")]:
+            with setup.on(name, self.site, pair) as process, pair.together():
                 time.sleep(SETTLED_S)
                 for program, cell in self._time_runs(pair, programs_of(process.pid)).items():
                     self.runs[name, program] = cell

@@ -82,10 +82,10 @@ class H2load:
         with open(self.log, encoding="ascii") as log:
             rows = [tuple(map(int, line.split())) for line in log]
         os.unlink(self.log)
-        took = sorted(row[2] / 1e6 for row in rows if row[1] == 200)
-        return {"sent": len(took), "begin": min(row[0] for row in rows) / 1e6,
+        durations = sorted(row[2] / 1e6 for row in rows if row[1] == 200)
+        return {"sent": len(durations), "begin": min(row[0] for row in rows) / 1e6,
                 "end": max(row[0] + row[2] for row in rows) / 1e6,
-                "open": {"p50": took[len(took) // 2], "p99": took[len(took) * 99 // 100]}}
+                "open": {"p50": durations[len(durations) // 2], "p99": durations[len(durations) * 99 // 100]}}
 
     def move(self, cpu):
         self.cpu = cpu

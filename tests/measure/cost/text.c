@@ -60,14 +60,14 @@ static double measure(struct text_files *files, const struct field_tag *fields, 
 		      unsigned *ret_rows)
 {
 	struct text_file *file = &files->file[0];
-	struct pseudo_text text = { 0 };
+	struct kernel_text text = { 0 };
 	double begin = cpu_us();
 	uint64_t inode;
 
 	for (unsigned i = 0; i < readings; i++) {
-		int fd = opened ? pseudo_open(files->root, file->path, &inode) : -1;
+		int fd = opened ? kernel_directory_open_file(files->root, file->path, &inode) : -1;
 
-		*ret_size = opened ? pseudo_read_at(fd, &text, 1 << 20)
+		*ret_size = opened ? kernel_text_read(fd, &text, 1 << 20)
 				   : text_file_read(files, file, &text, 1 << 20);
 		*ret_rows = 0;
 		if (*ret_size < 0)
@@ -78,7 +78,7 @@ static double measure(struct text_files *files, const struct field_tag *fields, 
 		if (opened)
 			close(fd);
 	}
-	pseudo_text_done(&text);
+	kernel_text_done(&text);
 	return (cpu_us() - begin) / readings;
 }
 

@@ -46,7 +46,7 @@ class Tool:
     def pid(self):
         return self.process.pid
 
-    def _held(self):
+    def _loaded(self):
         try:
             return programs_of(self.pid), len(os.listdir(f"/proc/{self.pid}/fd"))
         except FileNotFoundError:
@@ -54,15 +54,15 @@ class Tool:
 
     def _wait_settled(self):
         give_up = time.monotonic() + START_S
-        held, since = self._held(), time.monotonic()
-        while not held[0] or time.monotonic() < since + SETTLED_S:
+        loaded, since = self._loaded(), time.monotonic()
+        while not loaded[0] or time.monotonic() < since + SETTLED_S:
             time.sleep(0.05)
             if self.process.poll() is not None:
                 raise Unavailable(self._reason())
             if time.monotonic() > give_up:
                 raise Unavailable(f"no BPF program of it is loaded after {START_S} s")
-            before, held = held, self._held()
-            since = since if held == before else time.monotonic()
+            before, loaded = loaded, self._loaded()
+            since = since if loaded == before else time.monotonic()
 
     def _reason(self):
         """What it says first of what has failed."""

@@ -98,15 +98,15 @@ def run_times(all_rounds, unit):
           [(label(rounds.pair), cells(rounds)) for rounds in all_rounds])
 
 
-def counts(all_answers):
+def counts(all_results):
     table("How many there were, and how many each has counted",
           ["made", "this plugin", "libbpf-tools"],
-          [(f"`{tool_name(answers.pair)}`: {what}", [f"{true:,.0f}", f"{ours:,.0f}", f"{theirs:,.0f}"])
-           for answers in all_answers for what, true, ours, theirs in answers.counts])
+          [(f"`{tool_name(results.pair)}`: {what}", [f"{true:,.0f}", f"{ours:,.0f}", f"{theirs:,.0f}"])
+           for results in all_results for what, true, ours, theirs in results.counts])
 
 
-def notes(all_answers):
-    for pair in [answers.pair for answers in all_answers if answers.pair.note]:
+def notes(all_results):
+    for pair in [results.pair for results in all_results if results.pair.note]:
         print(f"\n`{tool_name(pair)}` {pair.note}")
 
 
@@ -115,10 +115,10 @@ def bound(seconds):
     return f"{seconds / unit:,.4g} {UNITS[unit]}"
 
 
-def shares(all_answers):
-    for answers in all_answers:
-        for what, differences in answers.shares:
-            table(f"`{tool_name(answers.pair)}`: {what}, percent of all by powers of two", ["this plugin", "libbpf-tools"],
+def shares(all_results):
+    for results in all_results:
+        for what, differences in results.shares:
+            table(f"`{tool_name(results.pair)}`: {what}, percent of all by powers of two", ["this plugin", "libbpf-tools"],
                   [(f"{bound(lower)} to {bound(upper)}", [f"{100 * ours:.1f}", f"{100 * theirs:.1f}"])
                    for lower, upper, ours, theirs in differences if max(ours, theirs) >= SHOWN_PART])
 
@@ -132,26 +132,26 @@ def check_cost(rounds, unit):
                    f"to {TIMES:g} times {unit.added(excess)}", enough and excess.high <= 0, enough and excess.low > 0)
 
 
-def check_answers(answers):
+def check_results(results):
     good = True
-    for what, true, ours, theirs in answers.counts:
+    for what, true, ours, theirs in results.counts:
         off = abs(ours - true)
-        good &= verdict(f"{tool_name(answers.pair)}, {what}: {true:,.0f} counted within {COUNT_PART:.0%}: {ours:,.0f}",
+        good &= verdict(f"{tool_name(results.pair)}, {what}: {true:,.0f} counted within {COUNT_PART:.0%}: {ours:,.0f}",
                         off <= COUNT_PART * true, off > COUNT_PART * true)
-    for what, differences in answers.shares if not answers.pair.note else ():
+    for what, differences in results.shares if not results.pair.note else ():
         most = max((abs(ours - theirs) for _, _, ours, theirs in differences), default=1)
-        good &= verdict(f"{tool_name(answers.pair)}, {what}: the same share of each power of two within "
+        good &= verdict(f"{tool_name(results.pair)}, {what}: the same share of each power of two within "
                         f"{100 * SHARE_PART:.0f} points: {100 * most:.1f}", most <= SHARE_PART, most > SHARE_PART)
     return good
 
 
-def wanted(all_rounds, all_answers, unit):
+def wanted(all_rounds, all_results, unit):
     print("\nWanted; undecided is where the true median may lie on either side:\n")
     good = True
     for rounds in all_rounds:
         good &= check_cost(rounds, unit)
-    for answers in all_answers:
-        good &= check_answers(answers)
+    for results in all_results:
+        good &= check_results(results)
     return good
 
 
@@ -168,14 +168,14 @@ def version():
     return said.stdout or "of an unknown version"
 
 
-def section(site, all_rounds, all_answers, reasons, unit):
+def section(site, all_rounds, all_results, reasons, unit):
     report.machine(site)
     print(f"{time.strftime('%Y-%m-%d')}, libbpf-tools {version()}")
     if all_rounds:
         costs(all_rounds, unit)
         run_times(all_rounds, unit)
-        counts(all_answers)
-        notes(all_answers)
-        shares(all_answers)
+        counts(all_results)
+        notes(all_results)
+        shares(all_results)
     absent(reasons)
-    return wanted(all_rounds, all_answers, unit)
+    return wanted(all_rounds, all_results, unit)

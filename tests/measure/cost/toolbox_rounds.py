@@ -17,7 +17,7 @@ from toolbox import SERVICE
 CPU = "0"
 RUNS = 3  # that counts which was disturbed least
 SETTLED_S = 0.4  # the first reading is over, and its sample of run times
-VARIANTS = ("nothing", "engine", "probe", "tool")
+SETUPS = ("nothing", "engine", "probe", "tool")
 
 BLOCK = """\
   MaxOverhead 100
@@ -67,13 +67,13 @@ class Rounds:
         self.site, self.pair, self.count = site, pair, count
         self.events = max(2, int(pair.count * size))
         self.runs = {}  # by variant: runs per event and nanoseconds of them, by the run statistics
-        for name in VARIANTS[1:]:
+        for name in SETUPS[1:]:
             with self._on(name) as pid, statistics_on():
                 self.runs[name] = self._time_runs(pid)
         self.cells = []
         for i in range(count):
-            turn = i % len(VARIANTS)
-            self.cells.append({name: self._measure(name) for name in VARIANTS[turn:] + VARIANTS[:turn]})
+            cycle = i % len(SETUPS)
+            self.cells.append({name: self._measure(name) for name in SETUPS[cycle:] + SETUPS[:cycle]})
             print(".", end="", file=sys.stderr, flush=True)
 
     @contextlib.contextmanager

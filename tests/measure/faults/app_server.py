@@ -63,13 +63,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):   # pylint: disable=invalid-name
         # From when the client has sent it: a thread that has received may wait for the interpreter's lock first.
         begin = float(self.headers.get("X-Sent") or time.monotonic())
-        asked = 0
+        requested = 0
         if self.what == "work":
             compute(self.amount)
         elif self.what == "sleep":
             time.sleep(Handler.amount)
         else:
-            asked = ask(int(self.amount))
+            requested = ask(int(self.amount))
         body = 1000 * b"x"
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -77,12 +77,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
         wall = time.monotonic() - begin     # what comes after the answer is sent is not the request's
         self.wfile.flush()
-        self._count(wall, asked)
+        self._count(wall, requested)
 
-    def _count(self, wall, asked):
+    def _count(self, wall, requested):
         now = time.thread_time()
         with counting:
-            for name, value in zip(figures, (1, wall, now - self.idle, asked)):
+            for name, value in zip(figures, (1, wall, now - self.idle, requested)):
                 figures[name] += value
         self.idle = now
 

@@ -30,10 +30,10 @@ class Connection:
         begin = time.monotonic()
         self.socket.sendall(b"GET /%d HTTP/1.1\r\nHost: localhost\r\nConnection: %b\r\nX-Sent: %f\r\n\r\n"
                             % (path, way, begin))
-        answer, first = self.socket.recv(65536), time.monotonic()
-        while b"\r\n\r\n" not in answer:
-            answer += self._receive()
-        head, _, body = answer.partition(b"\r\n\r\n")
+        reply, first = self.socket.recv(65536), time.monotonic()
+        while b"\r\n\r\n" not in reply:
+            reply += self._receive()
+        head, _, body = reply.partition(b"\r\n\r\n")
         if b" 200 " not in head[:15]:
             raise http.client.HTTPException(head)
         missing = int(head.lower().partition(b"content-length:")[2].split()[0]) - len(body)

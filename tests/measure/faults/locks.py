@@ -14,13 +14,13 @@ from case import Case, read
 from need import require
 from process import Process
 
-HOLD, REST = 0.4, 0.05
+LOCKED_S, UNLOCKED_S = 0.4, 0.05
 
 
-def held(statement, client):
+def locking(statement, client):
     """A shell's command: a transaction that takes a lock by this statement and then takes its time, again and again.
     client: of the database, with the words DIRECTORY and PORT."""
-    return (f'while :; do echo "BEGIN; {statement};"; sleep {HOLD}; echo "COMMIT;"; sleep {REST}; done |\n'
+    return (f'while :; do echo "BEGIN; {statement};"; sleep {LOCKED_S}; echo "COMMIT;"; sleep {UNLOCKED_S}; done |\n'
             f"  {client}")
 
 
@@ -28,8 +28,8 @@ class RowLock(Case):
     rate = 1000
     connections = 64
     healthy = f"{connections} clients change one row, {rate:,} times a second together."
-    broken = (f"A transaction of another client changes the row too and commits {HOLD * 1000:.0f} ms later, again and "
-              f"again, {REST * 1000:.0f} ms from one to the next.")
+    broken = (f"A transaction of another client changes the row too and commits {LOCKED_S * 1000:.0f} ms later, again and "
+              f"again, {UNLOCKED_S * 1000:.0f} ms from one to the next.")
     holder = None
 
     def own(self, command):
@@ -56,13 +56,13 @@ class MariaDb(RowLock, databases.MariaDb):
     asks = ("mysql-update", 0)
     causes = {"mariadb": "lock"}
     shell = "mariadb --no-defaults -u root -S DIRECTORY/socket"
-    command = held("UPDATE evidence.items SET pad = 'held' WHERE id = 1", shell)
+    command = locking("UPDATE evidence.items SET pad = 'held' WHERE id = 1", shell)
     truth_name = "InnoDB's `Innodb_row_lock_time`"
 
     def counters(self):
         ask = self.own(self.shell).split() + ["-BNe", "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_time'"]
-        told = subprocess.run(ask, capture_output=True, text=True, check=True).stdout
-        return {self.truth_name: int(told.split()[1]) / 1e3}
+        reported = subprocess.run(ask, capture_output=True, text=True, check=True).stdout
+        return {self.truth_name: int(reported.split()[1]) / 1e3}
 
 
 class Postgres(RowLock, databases.Postgres):
@@ -72,7 +72,7 @@ class Postgres(RowLock, databases.Postgres):
     rate = 1500
     healthy = f"{RowLock.connections} clients change one row, {rate:,} times a second together."
     causes = {"postgresql": "lock"}
-    command = held("UPDATE pgbench_branches SET filler = 'held' WHERE bid = 1",
+    command = locking("UPDATE pgbench_branches SET filler = 'held' WHERE bid = 1",
                    "psql -q -h DIRECTORY -p PORT -U postgres")
     truth_name = "PostgreSQL's `log_lock_waits`"
     logs = ("-c", "log_lock_waits=on", "-c", "deadlock_timeout=1ms", "-c", "logging_collector=on",
@@ -115,5 +115,5 @@ class Gil(App):
         os.kill(self.pid, signal.SIGUSR2)
 
     def counters(self):
-        told = self.stats(self.server)
-        return {self.truth_name: told["wall"] - told["cpu"]}
+        reported = self.stats(self.server)
+        return {self.truth_name: reported["wall"] - reported["cpu"]}

@@ -18,13 +18,13 @@ BYTES_PER_SECOND = 2 << 20
 def disk_of(path):
     """Major and minor number of the whole disk that a file is on."""
     device = os.stat(path).st_dev
-    place = f"/sys/dev/block/{os.major(device)}:{os.minor(device)}"
-    if not os.path.exists(place):
+    node = f"/sys/dev/block/{os.major(device)}:{os.minor(device)}"
+    if not os.path.exists(node):
         raise Missing(f"{path} is on no block device")
-    place = os.path.realpath(place)
-    if os.path.exists(os.path.join(place, "partition")):
-        place = os.path.dirname(place)
-    return read(os.path.join(place, "dev")).strip()
+    node = os.path.realpath(node)
+    if os.path.exists(os.path.join(node, "partition")):
+        node = os.path.dirname(node)
+    return read(os.path.join(node, "dev")).strip()
 
 
 class Disk(Http):
@@ -102,8 +102,8 @@ http {{
     def counters(self):
         """Bytes that were read."""
         name, word = (("blkio.throttle.io_service_bytes", " Read ") if self.group.is_v1 else ("io.stat", " rbytes="))
-        told = [line for line in self.group.read(name).splitlines() if line.startswith(self.disk + " ") and word in line]
-        return {self.truth_name: sum(int(line.partition(word)[2].split()[0]) for line in told)}
+        matching = [line for line in self.group.read(name).splitlines() if line.startswith(self.disk + " ") and word in line]
+        return {self.truth_name: sum(int(line.partition(word)[2].split()[0]) for line in matching)}
 
     def truth(self, before, after, said):
         read_bytes = after[self.truth_name] - before[self.truth_name]
@@ -205,14 +205,14 @@ http {{
     def pids(self):
         return {"nginx": self.pid, "app": self.app.pid, "upstream": self.upstream.pid}
 
-    def _take(self, seconds):
+    def _occupy(self, seconds):
         self.upstream.ask(f"sleep {seconds}")
 
     def break_it(self):
-        self._take(self.SLOW)
+        self._occupy(self.SLOW)
 
     def mend(self):
-        self._take(self.QUICK)
+        self._occupy(self.QUICK)
 
     def counters(self):
         lines = [line.split() for line in read(os.path.join(self.home, "access.log")).splitlines()]

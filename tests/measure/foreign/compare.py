@@ -107,13 +107,13 @@ class Trial:
                                       interval=self.interval, objects=empty, wrap=lib.in_mounts(lib.WITH_TRACEFS),
                                       preexec=lib.die_with_test)
 
-    def _tier(self, example):
+    def _hook_set(self, example):
         found = self.daemon.rows("self", f"count-tier_{PREFIX}{example.name}")
         return found[-1][1] if found else None
 
     def _wait(self):
         give_up = time.monotonic() + 120 * lib.SLOWNESS
-        while time.monotonic() < give_up and None in map(self._tier, self.examples):
+        while time.monotonic() < give_up and None in map(self._hook_set, self.examples):
             if not self.daemon.running():
                 raise RuntimeError("\n".join(self.daemon.log()[-20:]))
             time.sleep(0.5)
@@ -124,7 +124,7 @@ class Trial:
         for example in self.examples:
             example.find_maps(names)
 
-    def _look(self):
+    def _snapshot(self):
         """When it began, when it was over, and what all maps held."""
         began = time.time()
         dumps = {example.name: {metric: rows.dump(bpf_objects.BPFTOOL, number) for metric, number in example.maps.items()}
@@ -137,20 +137,20 @@ class Trial:
         try:
             self._wait()
             self._find_maps()
-            looks = [self._look()]
+            snapshots = [self._snapshot()]
             stir()
             time.sleep(self.interval)
-            looks.append(self._look())
+            snapshots.append(self._snapshot())
             # Each probe has a reading in between.
             time.sleep(1.5 * self.interval)
-            looks.append(self._look())
-            return [self._result(example, looks) for example in self.examples]
+            snapshots.append(self._snapshot())
+            return [self._result(example, snapshots) for example in self.examples]
         finally:
             self.daemon.stop()
 
-    def _result(self, example, looks):
+    def _result(self, example, snapshots):
         result = {"name": example.name, "kernel": os.uname().release, "left_out": example.left_out}
-        if not self._tier(example):
+        if not self._hook_set(example):
             said = [line for line in self.daemon.complaints() if PREFIX + example.name + " " in line]
             return {**result, "state": "off", "why": said[:1]}
         figure = Figure()
@@ -160,11 +160,11 @@ class Trial:
                 figure.wrong.append(f"{name}: its map is not found")
                 continue
             namer = rows.Series(metric, is_histogram)
-            totals = [namer.totals(dumps[example.name][name]) for _, _, dumps in looks]
+            totals = [namer.totals(dumps[example.name][name]) for _, _, dumps in snapshots]
             if is_histogram:
-                self._compare_histogram(figure, example, metric, series, looks, totals)
+                self._compare_histogram(figure, example, metric, series, snapshots, totals)
             else:
-                self._compare_counter(figure, example, series, looks, totals)
+                self._compare_counter(figure, example, series, snapshots, totals)
         notes = [line for line in self.daemon.complaints() if PREFIX + example.name + ":" in line]
         state = "differs" if figure.wrong else "equal" if figure.equal else "nothing happened"
         return {**result, "state": state, "equal": figure.equal, "still": figure.still, "wrong": figure.wrong[:20], "notes": notes}
@@ -175,18 +175,18 @@ class Trial:
         instance = instance.encode()[:127].decode("utf-8", "ignore")
         return self.daemon.rows(subject or PREFIX + example.name, f"{kind}-{instance}")
 
-    def _compare_counter(self, figure, example, series, looks, totals):
+    def _compare_counter(self, figure, example, series, snapshots, totals):
         """At the first reading between the last two looks."""
         _, before, after = totals
         for (subject, instance, _), high in after.items():
             low = before.get((subject, instance, None), 0)
             metric = series + (f"-{instance}" if instance else "")
-            got = [row[1] for row in self._rows(example, subject, metric) if looks[1][1] + self.early < row[0] < looks[2][0]]
+            got = [row[1] for row in self._rows(example, subject, metric) if snapshots[1][1] + self.early < row[0] < snapshots[2][0]]
             # What is new has no series yet.
             if low:
                 figure.check(f"{subject or ''}/{metric}", got[:1], low, high)
 
-    def _compare_histogram(self, figure, example, metric, series, looks, totals):
+    def _compare_histogram(self, figure, example, metric, series, snapshots, totals):
         """What the buckets and the sum grew by since the first look, by the figures of whole readings."""
         first, before, after = totals
         scale = float(metric.get("bucket_multiplier") or 1)
@@ -200,22 +200,22 @@ class Trial:
             for key, name in self._buckets(metric, whole):
                 found = self._rows(example, subject, name)
                 # A rate is of the time between two stamps, which are to the millisecond.
-                self._check_growth(figure, f"{subject or ''}/{name}", found, self.interval, looks, grown(key), 0.5)
+                self._check_growth(figure, f"{subject or ''}/{name}", found, self.interval, snapshots, grown(key), 0.5)
                 for moment, rate in found:
                     counts[moment] = counts.get(moment, 0) + rate
             sums = [(moment, value * counts.get(moment, 0))
                     for moment, value in self._rows(example, subject, whole + "-average") if not math.isnan(value)]
             # The csv plugin writes six decimals.
             coarse = self.interval * sum(counts.values()) * 1e-6 / scale
-            self._check_growth(figure, f"{subject or ''}/{whole}-average", sums, self.interval / scale, looks, grown(key + 1),
+            self._check_growth(figure, f"{subject or ''}/{whole}-average", sums, self.interval / scale, snapshots, grown(key + 1),
                                1 + coarse)
 
-    def _check_growth(self, figure, what, found, factor, looks, bounds, slack):
+    def _check_growth(self, figure, what, found, factor, snapshots, bounds, slack):
         if not bounds[0]:
             return
-        end = min([row[0] for row in found if row[0] > looks[1][1] + self.early], default=looks[2][0])
+        end = min([row[0] for row in found if row[0] > snapshots[1][1] + self.early], default=snapshots[2][0])
         got = [factor * sum(row[1] for row in found if begin < row[0] <= end)
-               for begin in (looks[0][0], looks[0][1] + self.interval + self.early)]
+               for begin in (snapshots[0][0], snapshots[0][1] + self.interval + self.early)]
         figure.check(what, got, *bounds, slack + 0.01 * bounds[1])
 
     @staticmethod
@@ -226,4 +226,4 @@ class Trial:
             metric["bucket_type"], lambda key: key)
         keys = metric.get("bucket_keys") or range(metric["bucket_min"], metric["bucket_max"] + 1)
         edges = [0, *(bound(key) * scale for key in keys[:-1]), float("inf")]
-        return [(int(key), f"bucket-{series}-{edges[place]:g}_{edges[place + 1]:g}") for place, key in enumerate(keys)]
+        return [(int(key), f"bucket-{series}-{edges[position]:g}_{edges[position + 1]:g}") for position, key in enumerate(keys)]

@@ -134,7 +134,7 @@ class Series:
         if self.each_cpu:
             self.labels.pop()
         words = [label["decoders"][0]["name"] for label in self.labels]
-        self.subject = next((place for place, word in enumerate(words) if word in SUBJECTS), None)
+        self.subject = next((position for position, word in enumerate(words) if word in SUBJECTS), None)
 
     def _values(self, key):
         values, at = [], 0

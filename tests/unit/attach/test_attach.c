@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-static struct file_reader files;
+static struct file_helper files;
 
 static const struct {
 	const char *object, *text, *program, *want; /* want: NULL: it fits */
@@ -32,7 +32,7 @@ static const struct {
 	  "ignoring Attach \"uprobe:/x:f\" \"attach_cal\": it has no program of this name, but "
 	  "\"attach_call\", \"attach_other\", \"attach_return\"" },
 	{ "attach", "tracepoint:a:b", "attach_call", "the program is SEC(\"uprobe\")" },
-	{ "attach", "perf:cpu-clock:frequency=1", "attach_point",
+	{ "attach", "perf:cpu-clock:frequency=1", "attach_tracepoint",
 	  "the program is SEC(\"tracepoint\")" },
 	{ "attach_section", "uprobe:/x:f", NULL, NULL },
 	{ "attach_section", "uretprobe:/x:f", NULL, "it has no program SEC(\"uretprobe\")" },
@@ -60,15 +60,15 @@ static void test_lines(void)
 
 		CASE("%s: %s", LINES[i].object, LINES[i].text);
 		daemon_clear();
-		CHECK_INT(point_parse(line.text, &line.point, why, sizeof(why)), true);
+		CHECK_INT(hook_parse(line.text, &line.hook, why, sizeof(why)), true);
 		open_object(&object, LINES[i].object);
-		attach_check(&object, "own", NULL);
-		attach_check(&object, "own", &block);
+		attach_lines_check(&object, "own", NULL);
+		attach_lines_check(&object, "own", &block);
 		CHECK_UINT(daemon_messages(), LINES[i].want != NULL);
 		if (LINES[i].want && daemon_messages())
 			CHECK_HAS(daemon_message(0), LINES[i].want);
 		object_done(&object);
-		point_done(&line.point);
+		hook_done(&line.hook);
 	}
 }
 
@@ -82,7 +82,7 @@ static void test_own(void)
 		      { "attach_section", true },
 		      { "mistakes", false },
 		      { "sample", false },
-		      { "over", false } };
+		      { "iter_map", false } };
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct bpf_program *program;
@@ -91,7 +91,7 @@ static void test_own(void)
 		CASE("programs of %s", cases[i].object);
 		open_object(&object, cases[i].object);
 		bpf_object__for_each_program(program, object.bpf)
-			CHECK_INT(attach_is_own(program), cases[i].want);
+			CHECK_INT(program_is_attached_by_engine(program), cases[i].want);
 		object_done(&object);
 	}
 }
@@ -100,8 +100,8 @@ static void test_own(void)
 static void test_arguments(void)
 {
 	char path[] = "/none", name[] = "a:b", what[] = "Attach";
-	struct point hook = { .kind = POINT_USDT, .path = path, .name = name };
-	struct attachment attachment = { .point = &hook, .what = what };
+	struct hook hook = { .kind = HOOK_USDT, .path = path, .name = name };
+	struct attachment attachment = { .hook = &hook, .what = what };
 	struct error error = { "" };
 	struct object object;
 
@@ -115,12 +115,12 @@ static void test_arguments(void)
 
 int main(void)
 {
-	file_reader_init(&files);
+	file_helper_init(&files);
 	message_to(daemon_record);
 	test_lines();
 	test_own();
 	test_arguments();
 	daemon_clear();
-	file_reader_done(&files);
+	file_helper_done(&files);
 	return testing_end();
 }

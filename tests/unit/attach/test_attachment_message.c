@@ -37,7 +37,7 @@ static void note_all(size_t count, enum attachment_state state, const char *why)
 {
 	for (size_t i = 0; i < count; i++)
 		attachment_note(items[i], state, why);
-	attachments_tell(items, count, "own");
+	attachments_log(items, count, "own");
 }
 
 /* Messages count functions, not attachments. */
@@ -45,7 +45,7 @@ static void test_count(void)
 {
 	static const struct {
 		size_t functions;
-		const char *refused, *deferred, *stepped;
+		const char *refused, *deferred, *single_step;
 	} cases[] = {
 		{ 1, "probe own: ignoring Function \"f0\" until its file changes: broken",
 		  "probe own: Function \"f0\" is not attached yet and is tried again: busy",
@@ -78,12 +78,12 @@ static void test_count(void)
 		CHECK_UINT(daemon_messages(), 2);
 		CHECK_TEXT(daemon_message(1), cases[i / 2].deferred);
 		for (size_t j = 0; j < count; j++)
-			items[j]->stepped = true;
-		attachments_tell(items, count, "own");
+			items[j]->single_step = true;
+		attachments_log(items, count, "own");
 		CHECK_UINT(daemon_messages(), pairs ? 4 : 3);
-		CHECK_HAS(daemon_message(2), cases[i / 2].stepped);
+		CHECK_HAS(daemon_message(2), cases[i / 2].single_step);
 		if (pairs)
-			CHECK_HAS(daemon_message(3), cases[i / 2].stepped);
+			CHECK_HAS(daemon_message(3), cases[i / 2].single_step);
 	}
 }
 
@@ -97,7 +97,7 @@ static void test_reasons(void)
 	attachment_note(items[1], ATTACHMENT_REFUSED, "another");
 	attachment_note(items[2], ATTACHMENT_WAITS, "one");
 	attachment_note(items[3], ATTACHMENT_REFUSED, "one");
-	attachments_tell(items, count, "own");
+	attachments_log(items, count, "own");
 	CHECK_UINT(daemon_messages(), 3);
 	CHECK_TEXT(daemon_message(0), "probe own: ignoring Function \"f0\" and 1 other: one");
 	CHECK_TEXT(daemon_message(1), "probe own: ignoring Function \"f1\": another");
@@ -113,10 +113,10 @@ static void test_attached(void)
 	CASE("attached at last");
 	for (size_t i = 0; i < 4; i++)
 		attachment_note(items[i], ATTACHMENT_DEFERRED, "busy");
-	attachments_tell(items, count, "own");
+	attachments_log(items, count, "own");
 	for (size_t i = 0; i < count; i++)
 		attachment_note_attached(items[i]);
-	attachments_tell(items, count, "own");
+	attachments_log(items, count, "own");
 	CHECK_UINT(daemon_messages(), 2);
 	CHECK_TEXT(daemon_message(1), "probe own: Function \"f0\" and 1 other are attached now");
 	note_all(count, ATTACHMENT_DEFERRED, "busy");

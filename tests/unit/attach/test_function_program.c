@@ -7,10 +7,10 @@
 
 #include "tests/unit/fake/daemon.h"
 
-#include "plugin/attach/attachment.h"
-#include "plugin/attach/function_link.h"
+#include "plugin/attach/attachment_list.h"
+#include "plugin/attach/function_program.h"
 
-static struct file_reader files;
+static struct file_helper files;
 
 static void open_object(struct object *object)
 {
@@ -49,20 +49,20 @@ static void test_programs(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct function_target function = { .name = "work",
+		struct traced_function function = { .name = "work",
 						    .at_entry = cases[i].at_entry,
 						    .at_return = cases[i].at_return };
 		struct error error = { "" };
 		struct object object;
-		struct point hook;
+		struct hook hook;
 		char why[256];
 
 		CASE("%s, %d %d", cases[i].text, cases[i].at_entry, cases[i].at_return);
 		daemon_clear();
-		CHECK_INT(point_parse(cases[i].text, &hook, why, sizeof(why)), true);
-		function.point = &hook;
+		CHECK_INT(hook_parse(cases[i].text, &hook, why, sizeof(why)), true);
+		function.hook = &hook;
 		open_object(&object);
-		CHECK_INT(function_links_prepare(&object, "own", &function, 1, &error), 0);
+		CHECK_INT(function_programs_prepare(&object, "own", &function, 1, &error), 0);
 		CHECK_INT(is_loaded(&object, "links_call"), cases[i].call);
 		CHECK_INT(is_loaded(&object, "links_return"), cases[i].returns);
 		CHECK_INT(is_loaded(&object, "links_kernel_call"), false);
@@ -72,44 +72,44 @@ static void test_programs(void)
 		if (cases[i].said && daemon_messages())
 			CHECK_HAS(daemon_message(0), cases[i].said);
 		object_done(&object);
-		point_done(&hook);
+		hook_done(&hook);
 	}
 }
 
 /* All functions are in one message. */
 static void test_refused(void)
 {
-	struct function_target targets[200];
-	char names[COUNT_OF(targets)][16], why[256];
+	struct traced_function traced[200];
+	char names[COUNT_OF(traced)][16], why[256];
 	struct error error = { "" };
 	struct object object;
-	struct point hook;
+	struct hook hook;
 
 	CASE("200 functions that are refused");
 	daemon_clear();
-	CHECK_INT(point_parse("fentry:f", &hook, why, sizeof(why)), true);
-	for (size_t i = 0; i < COUNT_OF(targets); i++) {
+	CHECK_INT(hook_parse("fentry:f", &hook, why, sizeof(why)), true);
+	for (size_t i = 0; i < COUNT_OF(traced); i++) {
 		snprintf(names[i], sizeof(names[i]), "f%zu", i);
-		targets[i] = (struct function_target){
-			.name = names[i], .point = &hook, .at_entry = true, .at_return = true
+		traced[i] = (struct traced_function){
+			.name = names[i], .hook = &hook, .at_entry = true, .at_return = true
 		};
 	}
 	open_object(&object);
-	CHECK_INT(function_links_prepare(&object, "own", targets, COUNT_OF(targets), &error), 0);
+	CHECK_INT(function_programs_prepare(&object, "own", traced, COUNT_OF(traced), &error), 0);
 	CHECK_UINT(daemon_messages(), 1);
 	CHECK_HAS(daemon_message(0),
 		  "probe own: ignoring Function \"f0\" and 199 others: there are");
 	object_done(&object);
-	point_done(&hook);
+	hook_done(&hook);
 }
 
 int main(void)
 {
-	file_reader_init(&files);
+	file_helper_init(&files);
 	message_to(daemon_record);
 	test_programs();
 	test_refused();
 	daemon_clear();
-	file_reader_done(&files);
+	file_helper_done(&files);
 	return testing_end();
 }

@@ -41,14 +41,14 @@ static void test_words(void)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		bool is_kprobe = cases[i].text[0] == 'k' && cases[i].status != -EPERM;
 		struct error error = { "" };
-		struct point hook;
+		struct hook hook;
 		char why[256];
 
 		CASE("%s: %d", cases[i].text, cases[i].status);
-		CHECK_INT(point_parse(cases[i].text, &hook, why, sizeof(why)), true);
+		CHECK_INT(hook_parse(cases[i].text, &hook, why, sizeof(why)), true);
 		CHECK_INT(kernel_refusal(&hook, cases[i].status, &error), cases[i].status);
 		CHECK_HAS(error.text, is_kprobe && !has_kprobes() ? NO_KPROBES : cases[i].want);
-		point_done(&hook);
+		hook_done(&hook);
 	}
 }
 

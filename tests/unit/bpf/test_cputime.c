@@ -34,7 +34,7 @@ static void test_until(void)
 static void check_part(uint64_t n, uint64_t part, uint64_t whole, uint64_t slack)
 {
 	uint64_t exact = (uint64_t)((unsigned __int128)n * part / whole);
-	uint64_t got = cputime_share(n, part, whole);
+	uint64_t got = cputime_fraction(n, part, whole);
 
 	CASE("%" PRIu64 " of %" PRIu64 ", of %" PRIu64, part, whole, n);
 	CHECK_REAL(got, exact, slack);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bpf/lib/group.h, compiled for user space: the key that a cgroup's path stands for, by the rules
+ * bpf/lib/services/group.h, compiled for user space: the key that a cgroup's path stands for, by the rules
  * of systemd and of the container runtimes.
  */
 #include "tests/unit/testing.h"
 
-#include "bpf/lib/group.h"
+#include "bpf/lib/services/group.h"
 
 #include <fnmatch.h>
 
@@ -293,9 +293,9 @@ static struct recorded {
 	{ "/system.slice/system-echo.slice/echo@*.service", GROUP_UNIT, "echo", 0 },
 	{ "/system.slice/system-postgresql.slice/postgresql@15-main.service", GROUP_UNIT,
 	  "postgresql@15-main", 0 },
-	{ "/system.slice/system-worker.slice/worker@north\\\\x2dwest.service", GROUP_UNIT,
-	  "worker@north\\x2dwest", 0 },
-	{ "/system.slice/system-worker.slice/worker@south.service", GROUP_UNIT, "worker@south", 0 },
+	{ "/system.slice/system-job.slice/job@north\\\\x2dwest.service", GROUP_UNIT,
+	  "job@north\\x2dwest", 0 },
+	{ "/system.slice/system-job.slice/job@south.service", GROUP_UNIT, "job@south", 0 },
 	{ "/system.slice/systemd-journald.service", GROUP_UNIT, "systemd-journald", 0 },
 	{ "/system.slice/systemd-logind.service", GROUP_UNIT, "systemd-logind", 0 },
 	{ "/system.slice/vm.service", GROUP_UNIT, "vm", 0 },

@@ -20,9 +20,9 @@ static const char *silent; /* a part of the paths that time out */
 static const char *played; /* what docker has for the other id, NULL: nothing */
 
 /* Replaces the function of the library. */
-int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
+int __wrap_file_read(struct file_helper *helper, const struct file_request *request,
 		     struct file *ret_file);
-int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
+int __wrap_file_read(struct file_helper *helper, const struct file_request *request,
 		     struct file *ret_file)
 {
 	const char *name = recorded_at(request->path);

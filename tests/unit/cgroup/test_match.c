@@ -4,7 +4,7 @@
  */
 #include "tests/unit/testing.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 #include "plugin/cgroup/match.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

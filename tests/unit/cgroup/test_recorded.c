@@ -8,7 +8,7 @@
 
 #include "tests/unit/fake/state.h"
 
-#include "bpf/lib/group.h"
+#include "bpf/lib/services/group.h"
 #include "plugin/cgroup/description.h"
 #include "plugin/cgroup/state.h"
 #include "plugin/cgroup/user.h"
@@ -22,9 +22,9 @@ static const char *const ids[] = { DOCKER_ID,       DOCKER_KUBERNETES_ID, PODMAN
 				   PODMAN_SHORT_ID, CONTAINERD_ID,        CRIO_ID };
 
 /* Replaces the function of the library. */
-int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
+int __wrap_file_read(struct file_helper *helper, const struct file_request *request,
 		     struct file *ret_file);
-int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
+int __wrap_file_read(struct file_helper *helper, const struct file_request *request,
 		     struct file *ret_file)
 {
 	const char *name = recorded_at(request->path);

@@ -7,12 +7,12 @@
 
 #include "tests/unit/fake/text_file.h"
 
-#include "plugin/cgroup/places.h"
+#include "plugin/cgroup/service_cgroups.h"
 #include "plugin/source/text_cgroups.h"
 #include "plugin/source/text_files.h"
 #include "plugin/util/clock.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static struct service rows[ROWS];
 static struct service_counters counters;
 static char got[1024];
 static uint64_t now_ns;
-static struct file_reader helper;
+static struct file_helper helper;
 
 static void make(const char *path)
 {
@@ -45,7 +45,7 @@ static void give_row(uint32_t row, enum group_kind kind, const char *text)
 	rows[row].flags = text[0] ? SERVICE_USED : 0;
 }
 
-static int add_cgroup(void *to, const struct place *cgroup)
+static int add_cgroup(void *to, const struct service_cgroup *cgroup)
 {
 	size_t length = strlen(got);
 
@@ -55,25 +55,25 @@ static int add_cgroup(void *to, const struct place *cgroup)
 	return 0;
 }
 
-static const char *found(struct places *cgroups)
+static const char *found(struct service_cgroups *cgroups)
 {
-	places_update(cgroups, &counters, &helper, now_ns += NS_PER_S);
+	service_cgroups_update(cgroups, &counters, &helper, now_ns += NS_PER_S);
 	got[0] = '\0';
-	CHECK_INT(places_each(cgroups, HIERARCHY_UNIFIED, add_cgroup, NULL), 0);
+	CHECK_INT(service_cgroups_each(cgroups, CGROUP_UNIFIED, add_cgroup, NULL), 0);
 	return got;
 }
 
-static void init(struct places *cgroups, const struct config *config)
+static void init(struct service_cgroups *cgroups, const struct config *config)
 {
-	places_init(cgroups, config, NULL, rows, ROWS);
-	places_want(cgroups, HIERARCHY_UNIFIED);
-	cgroups->list[HIERARCHY_UNIFIED].root = open(".", O_PATH | O_DIRECTORY);
+	service_cgroups_init(cgroups, config, NULL, rows, ROWS);
+	service_cgroups_want(cgroups, CGROUP_UNIFIED);
+	cgroups->list[CGROUP_UNIFIED].root = open(".", O_PATH | O_DIRECTORY);
 }
 
 static void test_rows(void)
 {
 	const struct config config = { 0 };
-	struct places cgroups;
+	struct service_cgroups cgroups;
 	uint64_t generation;
 
 	init(&cgroups, &config);
@@ -98,33 +98,34 @@ static void test_rows(void)
 	CHECK_TEXT(found(&cgroups), "s.slice/a.service=4+ t.slice/a.service=4+ ");
 	CASE("the row is another key's");
 	give_row(4, GROUP_UNIT, "b");
-	CHECK_INT(places_is_row(&cgroups, 4, &(struct group_key){ GROUP_UNIT, "a" }), 0);
-	CHECK_INT(places_is_row(&cgroups, 4, &(struct group_key){ GROUP_UNIT, "b" }), 1);
-	CHECK_INT(places_is_row(&cgroups, ROWS, &(struct group_key){ GROUP_UNIT, "b" }), 0);
+	CHECK_INT(service_cgroups_is_row(&cgroups, 4, &(struct group_key){ GROUP_UNIT, "a" }), 0);
+	CHECK_INT(service_cgroups_is_row(&cgroups, 4, &(struct group_key){ GROUP_UNIT, "b" }), 1);
+	CHECK_INT(service_cgroups_is_row(&cgroups, ROWS, &(struct group_key){ GROUP_UNIT, "b" }),
+		  0);
 	CHECK_TEXT(found(&cgroups), "s.slice/b.service=4 ");
 	give_row(4, GROUP_UNIT, "");
 	CHECK_TEXT(found(&cgroups), "");
-	places_done(&cgroups);
+	service_cgroups_done(&cgroups);
 }
 
 static void test_walks(void)
 {
 	const struct config config = { 0 };
-	struct places cgroups;
+	struct service_cgroups cgroups;
 
 	CASE("no search without a table that needs it, or without a change");
 	give_row(3, GROUP_UNIT, "late");
-	places_init(&cgroups, &config, NULL, rows, ROWS);
+	service_cgroups_init(&cgroups, &config, NULL, rows, ROWS);
 	CHECK_TEXT(found(&cgroups), "");
-	places_done(&cgroups);
+	service_cgroups_done(&cgroups);
 	init(&cgroups, &config);
 	CHECK_TEXT(found(&cgroups), "");
 	CHECK_INT(mkdir("s.slice/late.service", 0755), 0);
 	CHECK_TEXT(found(&cgroups), "");
 	now_ns += 60 * NS_PER_S;
 	CHECK_TEXT(found(&cgroups), "s.slice/late.service=3+ ");
-	CHECK_INT(places_status(&cgroups), 0);
-	places_done(&cgroups);
+	CHECK_INT(service_cgroups_status(&cgroups), 0);
+	service_cgroups_done(&cgroups);
 	give_row(3, GROUP_UNIT, "");
 }
 
@@ -154,9 +155,9 @@ static void test_rules(void)
 		  .cgroups = { &paths_of[1], 1 } },
 	};
 	const struct config config = { .services = services, .service_count = 2 };
-	const struct file_tag tag = { .root = PSEUDO_CGROUP, .path = "cpu.stat" };
+	const struct file_tag tag = { .root = KERNEL_FS_CGROUP, .path = "cpu.stat" };
 	struct text_files list;
-	struct places cgroups;
+	struct service_cgroups cgroups;
 
 	make("u.slice/web@1.service/x");
 	make("u.slice/db.service");
@@ -185,7 +186,7 @@ static void test_rules(void)
 	CHECK_INT(text_files_update(&list), 0);
 	CHECK_HAS(paths(&list), "s.slice/b.service/cpu.stat=5 ");
 	text_files_done(&list);
-	places_done(&cgroups);
+	service_cgroups_done(&cgroups);
 }
 
 int main(void)
@@ -193,11 +194,11 @@ int main(void)
 	char remove[64];
 
 	CHECK_INT(mkdtemp(dir) != NULL && chdir(dir) == 0, 1);
-	file_reader_init(&helper);
+	file_helper_init(&helper);
 	test_rows();
 	test_walks();
 	test_rules();
-	file_reader_done(&helper);
+	file_helper_done(&helper);
 	snprintf(remove, sizeof(remove), "rm -rf %s", dir);
 	CHECK_INT(chdir("/") || system(remove), 0);
 	return testing_end();

@@ -56,11 +56,11 @@ static void test_long(void)
 
 static void test_refresh(void)
 {
-	struct file_reader files;
+	struct file_helper files;
 	char none[] = "";
 
 	users_parse(&users, none);
-	file_reader_init(&files);
+	file_helper_init(&files);
 	users_refresh(&users, &files, NS_PER_S);
 	check_name(0, NULL); /* the user is not requested */
 	users_want(&users);
@@ -71,7 +71,7 @@ static void test_refresh(void)
 	check_name(0, NULL);
 	users_refresh(&users, &files, 61 * NS_PER_S);
 	check_name(0, "root");
-	file_reader_done(&files);
+	file_helper_done(&files);
 }
 
 int main(void)

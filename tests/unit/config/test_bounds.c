@@ -71,8 +71,8 @@ static void test_too_many_labels(void)
 		  "ignoring Label \"l\" \"x\" in <Probe \"a\">: a block has at most "
 		  "16 labels");
 	CHECK_UINT(config.probes[0].label_count, CONFIG_LABELS_MAX);
-	CHECK_UINT(config.probes[0].labels[0].patterns.count, CONFIG_LABEL_NAMES_MAX);
-	CHECK_TEXT(config.probes[0].labels[0].patterns.item[CONFIG_LABEL_NAMES_MAX - 1], "z");
+	CHECK_UINT(config.probes[0].labels[0].globs.count, CONFIG_LABEL_NAMES_MAX);
+	CHECK_TEXT(config.probes[0].labels[0].globs.item[CONFIG_LABEL_NAMES_MAX - 1], "z");
 	config_done(&config);
 	free(text);
 }
@@ -87,7 +87,7 @@ static void test_too_many_expressions(void)
 
 	CASE("names of metrics");
 	fprintf(file, "<Probe \"a\">\n");
-	for (int i = 1; i < CONFIG_PATTERNS_MAX; i++)
+	for (int i = 1; i < CONFIG_GLOBS_MAX; i++)
 		fprintf(file, "Collect \"p%d\"\n", i);
 	fprintf(file, "Collect \"x\" \"y\"\nCollect \"z\"\nIgnore \"x\" \"y\"\n</Probe>\n");
 	fclose(file);
@@ -95,8 +95,8 @@ static void test_too_many_expressions(void)
 	CHECK_HAS(daemon_message(0),
 		  "ignoring Collect \"x\" \"y\" in <Probe \"a\">: a block has at "
 		  "most 256 such names");
-	CHECK_UINT(config.probes[0].collect.count, CONFIG_PATTERNS_MAX);
-	CHECK_TEXT(config.probes[0].collect.item[CONFIG_PATTERNS_MAX - 1], "z");
+	CHECK_UINT(config.probes[0].collect.count, CONFIG_GLOBS_MAX);
+	CHECK_TEXT(config.probes[0].collect.item[CONFIG_GLOBS_MAX - 1], "z");
 	check_strings(&config.probes[0].ignore, "x;y;");
 	config_done(&config);
 	free(text);

@@ -4,7 +4,7 @@
  */
 #include "tests/unit/fake/configuration.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #define X16 "0123456789abcdef"
 #define IN_A(lines) "<Service \"a\">\nProcess \"a\"\n" lines "\n</Service>"
@@ -54,7 +54,7 @@ static void test_defaults(void)
 static void test_all(void)
 {
 	static const char text[] = "ObjectDirectory \"/opt/ebpf\"\n"
-				   "SymbolReader \"/opt/ebpf-symbols\"\n"
+				   "SymbolHelper \"/opt/ebpf-symbols\"\n"
 				   "Interval 2.5\n"
 				   "maxservices 100\n"
 				   "MaxMemory 1048576\n"
@@ -120,7 +120,7 @@ static void test_all(void)
 	CHECK_UINT(read_text(&config, text), 0);
 	CHECK_UINT(daemon_messages(), 0);
 	CHECK_TEXT(config.object_dir, "/opt/ebpf");
-	CHECK_TEXT(config.symbol_reader, "/opt/ebpf-symbols");
+	CHECK_TEXT(config.symbol_helper, "/opt/ebpf-symbols");
 	CHECK_REAL(config.interval_s, 2.5L, 0);
 	CHECK_UINT(config.max_services, 100);
 	CHECK_UINT(config.max_memory_mib, 1048576);
@@ -149,16 +149,16 @@ static void test_all(void)
 	check_strings(&probe->options, "exact_peak;second;");
 	CHECK_UINT(probe->label_count, 2);
 	CHECK_TEXT(probe->labels[0].word, "syscall");
-	check_strings(&probe->labels[0].patterns, "read;write;pre*;");
+	check_strings(&probe->labels[0].globs, "read;write;pre*;");
 	CHECK_TEXT(probe->labels[1].word, "service");
-	check_strings(&probe->labels[1].patterns, "web;");
+	check_strings(&probe->labels[1].globs, "web;");
 	check_strings(&probe->collect, "default;ps_vm;contextswitch-*;");
 	check_strings(&probe->ignore, "swap;");
 	CHECK_UINT(probe->attach_count, 2);
 	CHECK_TEXT(probe->attaches[0].text, "kprobe:f");
 	CHECK_INT(probe->attaches[0].program == NULL, 1);
 	CHECK_TEXT(probe->attaches[1].program, "program");
-	CHECK_TEXT(probe->attaches[1].point.path, "/x");
+	CHECK_TEXT(probe->attaches[1].hook.path, "/x");
 	check_parameters(probe, "a 5 0;b -16 0;c 1 1;");
 	CHECK_UINT(probe->rows, 2);
 	CHECK_REAL(probe->frequency_hz, 12.5L, 0);
@@ -182,9 +182,9 @@ static void test_all(void)
 	check_strings(&web->cgroups, "system.slice/nginx.service;web.slice;");
 	check_strings(&web->pid_files, "/run/web.pid;/run/api.pid;");
 	CHECK_UINT(web->match_count, 2);
-	CHECK_INT(pattern_match(&web->matches[0], "/opt/api/run"), true);
-	CHECK_INT(pattern_match(&web->matches[0], "x/opt/api/run"), false);
-	CHECK_INT(pattern_match(&web->matches[1], "node server.js --web"), true);
+	CHECK_INT(regex_match(&web->matches[0], "/opt/api/run"), true);
+	CHECK_INT(regex_match(&web->matches[0], "x/opt/api/run"), false);
+	CHECK_INT(regex_match(&web->matches[1], "node server.js --web"), true);
 	CHECK_UINT(web->responses.count, 2);
 	CHECK_TEXT(web->responses.rule[1].class_name, "4xx");
 	check_strings(&config.classes, "unknown;5xx;4xx;");

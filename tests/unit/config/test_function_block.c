@@ -109,7 +109,7 @@ static void test_bad(void)
 		{ PROBE(FUNCTION(X31 "f", AT "Argument 1 \"label\"\n")), "at most 31 bytes" },
 		{ PROBE(FUNCTION("f", "Attach \"usdt:/x:a:b\"\nLatency true\n")), "has no return" },
 		{ PROBE(FUNCTION("f", "Attach \"uprobe:/x:f+4\"\nLatency true\n")),
-		  "is not the begin of a function" },
+		  "is not the start of a function" },
 		{ PROBE(FUNCTION("f", AT "Attach \"usdt:/x:a:b\"\nArgument 1 \"sum\"\n")),
 		  "in different places" },
 	};

@@ -4,7 +4,7 @@
  */
 #include "tests/unit/testing.h"
 
-#include "plugin/config/point.h"
+#include "plugin/config/hook.h"
 
 #include <linux/perf_event.h>
 
@@ -50,17 +50,17 @@ static void test_good(void)
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		char got[256], why[256] = "";
-		struct point p = { 0 };
+		struct hook p = { 0 };
 
 		CASE("%s", cases[i].text);
-		CHECK_INT(point_parse(cases[i].text, &p, why, sizeof(why)), true);
+		CHECK_INT(hook_parse(cases[i].text, &p, why, sizeof(why)), true);
 		snprintf(got, sizeof(got), "%s %s %s %s %" PRIu64 " %u %" PRIu64 " %" PRIu64 " %u",
 			 text_or(p.service), text_or(p.path), text_or(p.category), text_or(p.name),
 			 p.offset, p.perf_type, p.perf_config, p.period, p.frequency);
 		CHECK_TEXT(got, cases[i].want);
-		CHECK_HAS(cases[i].text, point_kind_name(p.kind));
-		point_done(&p);
-		point_done(&p);
+		CHECK_HAS(cases[i].text, hook_kind_name(p.kind));
+		hook_done(&p);
+		hook_done(&p);
 	}
 }
 
@@ -114,34 +114,34 @@ static void test_bad(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct point point = { .offset = 7 };
+		struct hook hook = { .offset = 7 };
 		char why[256] = "";
 
 		CASE("\"%s\"", cases[i].text);
-		CHECK_INT(point_parse(cases[i].text, &point, why, sizeof(why)), false);
+		CHECK_INT(hook_parse(cases[i].text, &hook, why, sizeof(why)), false);
 		CHECK_HAS(why, cases[i].want);
-		CHECK_UINT(point.offset, 7);
+		CHECK_UINT(hook.offset, 7);
 	}
 }
 
 static void test_long(void)
 {
-	char text[POINT_TEXT_MAX + 10], why[256];
-	struct point point;
+	char text[HOOK_TEXT_MAX + 10], why[256];
+	struct hook hook;
 
 	CASE("long path");
 	memset(text, 'a', sizeof(text));
 	memcpy(text, "uprobe:/", 8);
 	memcpy(text + 7 + 4095, ":f", 3);
-	CHECK_INT(point_parse(text, &point, why, sizeof(why)), true);
-	point_done(&point);
+	CHECK_INT(hook_parse(text, &hook, why, sizeof(why)), true);
+	hook_done(&hook);
 	memcpy(text + 7 + 4095, "a:f", 4);
-	CHECK_INT(point_parse(text, &point, why, sizeof(why)), false);
+	CHECK_INT(hook_parse(text, &hook, why, sizeof(why)), false);
 	CASE("long text");
 	memset(text, 'a', sizeof(text));
 	memcpy(text, "kprobe:", 7);
 	text[sizeof(text) - 1] = '\0';
-	CHECK_INT(point_parse(text, &point, why, sizeof(why)), false);
+	CHECK_INT(hook_parse(text, &hook, why, sizeof(why)), false);
 }
 
 int main(void)

@@ -85,7 +85,7 @@ static void test_many_kinds(void)
 
 static void test_near(void)
 {
-	static const char *const words[] = { "Process", "ProcessMatch", "TopN", "Tier", NULL };
+	static const char *const words[] = { "Process", "ProcessMatch", "TopN", "HookSet", NULL };
 	static const struct {
 		const char *word, *want;
 	} cases[] = {
@@ -94,7 +94,7 @@ static void test_near(void)
 		{ "process_match", "ProcessMatch" },
 		{ "PROZESS", "Process" },
 		{ "Top", "TopN" },
-		{ "Tir", "Tier" },
+		{ "HokSet", "HookSet" },
 		{ "Tear", NULL },
 		{ "Tour", NULL },
 		{ "Interval", NULL },

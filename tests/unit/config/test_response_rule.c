@@ -6,8 +6,8 @@
 #include "tests/unit/fake/blocks.h"
 #include "tests/unit/fake/daemon.h"
 
-#include "plugin/config/response.h"
-#include "plugin/service/response.h"
+#include "plugin/config/response_rule.h"
+#include "plugin/service/response_map.h"
 #include "plugin/util/message.h"
 
 #define X5 "01234"
@@ -16,7 +16,7 @@
 /* Prints bytes as "48 ?? 00". */
 static void print_rule(const struct response_rule *rule, char *to, size_t size)
 {
-	const unsigned char *bytes = (const unsigned char *)rule->octets;
+	const unsigned char *bytes = (const unsigned char *)rule->bytes;
 	const unsigned char *mask = (const unsigned char *)rule->mask;
 
 	to[0] = '\0';
@@ -49,7 +49,7 @@ static void test_read(void)
 		char why[256] = "", got[256];
 
 		CASE("read %s", cases[i].text);
-		CHECK_INT(response_read("5xx", cases[i].text, &rule, why, sizeof(why)), true);
+		CHECK_INT(response_rule_parse("5xx", cases[i].text, &rule, why, sizeof(why)), true);
 		CHECK_TEXT(why, "");
 		CHECK_TEXT(rule.class_name, "5xx");
 		print_rule(&rule, got, sizeof(got));
@@ -62,8 +62,8 @@ static void test_mistakes(void)
 	static const struct {
 		const char *class_name, *text, *want;
 	} cases[] = {
-		{ "5xx", X15 "67", "only the first 16 octets of a response are compared" },
-		{ "5xx", X15 "6\\x37", "only the first 16 octets" },
+		{ "5xx", X15 "67", "only the first 16 bytes of a response are compared" },
+		{ "5xx", X15 "6\\x37", "only the first 16 bytes" },
 		{ "5xx", "a\\", "behind a backslash come x and two" },
 		{ "5xx", "\\n", "behind a backslash" },
 		{ "5xx", "\\x", "behind a backslash" },
@@ -83,9 +83,9 @@ static void test_mistakes(void)
 		char why[256] = "";
 
 		CASE("mistake %s", cases[i].text);
-		CHECK_INT(
-			response_read(cases[i].class_name, cases[i].text, &rule, why, sizeof(why)),
-			false);
+		CHECK_INT(response_rule_parse(cases[i].class_name, cases[i].text, &rule, why,
+					      sizeof(why)),
+			  false);
 		CHECK_HAS(why, cases[i].want);
 		CHECK_UINT(rule.length, 99);
 	}
@@ -118,9 +118,9 @@ static void test_covers(void)
 		char why[256];
 
 		CASE("%s covers %s", cases[i].rule, cases[i].later);
-		CHECK_INT(response_read("a", cases[i].rule, &rule, why, sizeof(why)), true);
-		CHECK_INT(response_read("b", cases[i].later, &later, why, sizeof(why)), true);
-		CHECK_INT(response_covers(&rule, &later), cases[i].want);
+		CHECK_INT(response_rule_parse("a", cases[i].rule, &rule, why, sizeof(why)), true);
+		CHECK_INT(response_rule_parse("b", cases[i].later, &later, why, sizeof(why)), true);
+		CHECK_INT(response_rule_covers(&rule, &later), cases[i].want);
 	}
 }
 
@@ -136,7 +136,7 @@ static void test_lost(void)
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		CASE("backslash lost in %s", cases[i].text);
-		CHECK_INT(response_has_lost_backslash(cases[i].text), cases[i].want);
+		CHECK_INT(response_rule_lost_backslash(cases[i].text), cases[i].want);
 	}
 }
 

@@ -66,21 +66,21 @@ static void test_read(void)
 	daemon_now = MS_TO_CDTIME_T(10100);
 	dispatch_begin(&dispatch, 1);
 	CASE("begun, and read 1 ms before, by another's walk");
-	dispatch_read(&dispatch, 1000000);
+	dispatch_set_age(&dispatch, 1000000);
 	CHECK_UINT(dispatch.time, MS_TO_CDTIME_T(10100) - NS_TO_CDTIME_T(1000000));
 	CASE("read 200 ms after the start, and 100 ms ago");
 	daemon_now = MS_TO_CDTIME_T(10400);
-	dispatch_read(&dispatch, 100000000);
+	dispatch_set_age(&dispatch, 100000000);
 	CHECK_UINT(dispatch.time, MS_TO_CDTIME_T(10400) - NS_TO_CDTIME_T(100000000));
 	CASE("the next one, on time");
 	daemon_now = MS_TO_CDTIME_T(11100);
 	CHECK_INT(dispatch_begin(&dispatch, 1), true);
 	CHECK_UINT(dispatch.time, MS_TO_CDTIME_T(11100));
 	CASE("by a walk that receivers would round to the time before");
-	dispatch_read(&dispatch, 650000000);
+	dispatch_set_age(&dispatch, 650000000);
 	CHECK_UINT(dispatch.time, MS_TO_CDTIME_T(11100));
 	CASE("by one that they would not");
-	dispatch_read(&dispatch, 500000000);
+	dispatch_set_age(&dispatch, 500000000);
 	CHECK_UINT(dispatch.time, MS_TO_CDTIME_T(11100) - NS_TO_CDTIME_T(500000000));
 }
 

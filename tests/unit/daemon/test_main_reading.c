@@ -166,8 +166,8 @@ static void start_and_read(void)
 	CHECK_HAS(message_with("probe costly"), "Option \"costly\" in its Probe block");
 	CHECK_INT(severity_with("probe costly"), LOG_WARNING);
 	CHECK_INT(severity_with("probe broken"), LOG_ERR);
-	CHECK_HAS(message_with("probe sample is on"), "(tier 3)");
-	CHECK_HAS(message_with("probe process is on"), "(tier 1)");
+	CHECK_HAS(message_with("probe sample is on"), "(hook set 3)");
+	CHECK_HAS(message_with("probe process is on"), "(hook set 1)");
 	CHECK_TEXT(message_with("off\""), "");
 	CHECK_REAL(interval_of("ebpf/process"), 1, 0);
 	CHECK_REAL(interval_of("ebpf/sample"), 3, 0);

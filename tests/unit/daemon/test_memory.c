@@ -12,10 +12,10 @@
 #include "tests/unit/fake/snapshot.h"
 
 #include "bpf/lib/hist.h"
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 #include "plugin/config/config.h"
 #include "plugin/daemon/dispatch.h"
-#include "plugin/probe/probe.h"
+#include "plugin/probe/open.h"
 #include "plugin/schema/schema_tags.h"
 #include "plugin/util/clock.h"
 #include "plugin/util/message.h"
@@ -215,7 +215,7 @@ static int add_subscribers(struct error *error)
 
 /* Services and a probe in the kernel; the services are opened once, for all runs of the probe. */
 static struct config config;
-static struct file_reader files;
+static struct file_helper files;
 static struct services services;
 
 static void read_block(void)
@@ -235,7 +235,7 @@ static void read_block(void)
 	config_init(&config, "/");
 	config_read(&config, block);
 	oconfig_free(block);
-	file_reader_init(&files);
+	file_helper_init(&files);
 }
 
 static int run_services(struct error *error)
@@ -268,7 +268,7 @@ static void try_kernel(void)
 	CHECK_INT(run_probe(&error), 0);
 	try_all("probe", run_probe, false);
 	services_done(&services);
-	file_reader_done(&files);
+	file_helper_done(&files);
 	config_done(&config);
 	CHECK_UINT(testing_open_files(), before);
 }

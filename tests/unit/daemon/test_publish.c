@@ -127,7 +127,7 @@ static void test_integers(void)
 		  { { "sample/percent-slack", NULL, 25 } },
 		  1,
 		  1 },
-		{ { MEMBER("a", U64, 0, "gauge-limit over=all scale=100/1"),
+		{ { MEMBER("a", U64, 0, "gauge-limit of=all scale=100/1"),
 		    MEMBER("all", U32, 8, NULL) },
 		  { 5, 10 },
 		  { 30, 20 },

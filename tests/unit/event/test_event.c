@@ -16,7 +16,7 @@
 
 struct record {
 	char comm[16];
-	uint64_t octets;
+	uint64_t bytes;
 	uint32_t pid;
 	uint32_t service;
 	int16_t change;
@@ -80,7 +80,7 @@ static struct btf *make(const struct source *source, uint32_t *ret_type)
 	wrong = wrong_type(btf, source->wrong, u8, u64);
 	row = btf__add_struct(btf, "record", source->size ?: sizeof(struct record));
 	FIELD(comm, array);
-	FIELD(octets, u64);
+	FIELD(bytes, u64);
 	FIELD(pid, u32);
 	FIELD(service, u32);
 	FIELD(change, s16);
@@ -120,7 +120,7 @@ static int open_event(struct event *event, const struct source *source, struct b
 
 static const struct record one = {
 	.comm = "nginx",
-	.octets = 1536 * 1024,
+	.bytes = 1536 * 1024,
 	.pid = 4711,
 	.service = 3,
 	.change = -5,
@@ -165,13 +165,12 @@ static void test_texts(void)
 	check_text("  spaces  within ", &one, "spaces  within ");
 	check_text("{comm} ({pid}) of {service}", &one, "nginx (4711) of web");
 	check_text("{change} {small} {wrong}", &one, "-5 7 12");
-	check_text("{octets:octets}, {pid:octets}, {wrong:octets}", &one,
-		   "1.5 MiB, 4.6 KiB, 12 bytes");
+	check_text("{bytes:bytes}, {pid:bytes}, {wrong:bytes}", &one, "1.5 MiB, 4.6 KiB, 12 bytes");
 	check_text("{color}{wide}", &one, "dark redfar off");
-	other.octets = UINT64_MAX;
+	other.bytes = UINT64_MAX;
 	other.color = (uint32_t)-1;
 	other.wide = 5;
-	check_text("{octets:octets} {octets} {color} {wide}", &other,
+	check_text("{bytes:bytes} {bytes} {color} {wide}", &other,
 		   "16.0 EiB 18446744073709551615 below 5");
 	other.color = 2;
 	check_text("{color}", &other, "2");
@@ -264,11 +263,10 @@ static const struct {
 	  { .event = "okay gauge of {nobody}" } },
 	{ "map ring: the text has {}, but", { .event = "okay gauge {}" } },
 	{ "map ring: the text has {pi}, but", { .event = "okay gauge {pi}" } },
-	{ "map ring: {pid:hex}: behind the colon can only be \"octets\"",
+	{ "map ring: {pid:hex}: behind the colon can only be \"bytes\"",
 	  { .event = "okay gauge {pid:hex}" } },
-	{ "map ring: {comm:octets}: behind the colon", { .event = "okay gauge {comm:octets}" } },
-	{ "map ring: {change:octets}: behind the colon",
-	  { .event = "okay gauge {change:octets}" } },
+	{ "map ring: {comm:bytes}: behind the colon", { .event = "okay gauge {comm:bytes}" } },
+	{ "map ring: {change:bytes}: behind the colon", { .event = "okay gauge {change:bytes}" } },
 	{ "map ring: a brace of the text has no other: \"{pid\"",
 	  { .event = "okay gauge a {pid" } },
 	{ "map ring: a brace of the text has no other: \"} b\"", { .event = "okay gauge a } b" } },
@@ -294,7 +292,7 @@ static const struct {
 	  { .event = "okay gauge {wrong}", .wrong = WRONG_LONG } },
 	{ "map ring, member wrong: a string has 1 to 256 bytes",
 	  { .event = "okay gauge {wrong}", .wrong = WRONG_EMPTY } },
-	{ "map ring, member wrong: bit fields cannot be told",
+	{ "map ring, member wrong: bit fields cannot be written",
 	  { .event = "okay gauge {wrong}", .bits = true } },
 	{ "map ring, member wrong: lies outside of the record",
 	  { .event = "okay gauge {wrong}", .size = sizeof(struct record) - 4 } },

@@ -8,9 +8,9 @@
 #include "tests/unit/testing.h"
 #include "walks.h"
 
-#include "bpf/lib/service.h"
-#include "plugin/object/image.h"
-#include "plugin/service/response.h"
+#include "bpf/lib/services/service.h"
+#include "plugin/object/engine_object.h"
+#include "plugin/service/response_map.h"
 #include "plugin/service/rule.h"
 #include "plugin/service/service.h"
 
@@ -26,7 +26,7 @@ struct fixture {
 	struct config config;
 	struct services services;
 	struct service_counters counters;
-	struct file_reader files;
+	struct file_helper files;
 	struct reading_walk *listed; /* in place of the object's iterator */
 };
 
@@ -41,7 +41,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	CHECK_INT(config_init(&f->config, "/"), 0);
 	CHECK_UINT(config_read(&f->config, block), 0);
 	oconfig_free(block);
-	if (image_open(object, &error)) {
+	if (engine_object_open(object, &error)) {
 		printf("%s\n", error.text);
 		exit(1);
 	}
@@ -52,7 +52,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	CHECK_INT(responses_prepare(&f->config, object, &error), 0);
 	CHECK_INT(responses_fill(&f->config, object, &error), 0);
 	pthread_mutex_init(&f->services.resolver.lock, NULL);
-	file_reader_init(&f->files);
+	file_helper_init(&f->files);
 	resolver_of(&f->services, &f->config, &f->counters);
 	resolver->files = &f->files;
 	name_tables_init(&f->services.names);
@@ -66,7 +66,7 @@ static inline void fixture_done(struct fixture *f)
 	object_walks_forget(&f->services.object, f->listed);
 	resolver_done(&f->services.resolver);
 	name_tables_done(&f->services.names);
-	file_reader_done(&f->files);
+	file_helper_done(&f->files);
 	object_done(&f->services.object);
 	config_done(&f->config);
 }
@@ -80,7 +80,7 @@ static inline void set_free_rows(struct fixture *f, uint32_t count)
 /* The kernel counts one process without a row, whose name has no row either. */
 static inline void set_unassigned_name(struct fixture *f)
 {
-	f->counters.waiting = f->counters.waiting_names = 1;
+	f->counters.unassigned = f->counters.unassigned_names = 1;
 }
 
 /* The kernel had no storage for so many processes. */

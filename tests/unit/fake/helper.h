@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Helper processes that a test plays itself: only this file sets members of struct file_reader.
+ * Helper processes that a test plays itself: only this file sets members of struct file_helper.
  */
 #ifndef FAKE_HELPER_H
 #define FAKE_HELPER_H
@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 /* The program that is asked for symbols; the caller owns the path. Returns the one before. */
-static inline const char *set_symbol_helper(struct file_reader *files, const char *path)
+static inline const char *set_symbol_helper(struct file_helper *files, const char *path)
 {
 	const char *before = files->symbols;
 
@@ -18,14 +18,14 @@ static inline const char *set_symbol_helper(struct file_reader *files, const cha
 	return before;
 }
 
-/* The test is the helper at the other end of this socket, which file_reader_done() closes. */
-static inline void set_helper_socket(struct file_reader *files, int fd)
+/* The test is the helper at the other end of this socket, which file_helper_done() closes. */
+static inline void set_helper_socket(struct file_helper *files, int fd)
 {
-	files->worker_fd = fd;
+	files->helper_fd = fd;
 }
 
 /* This process is the one that starts helpers. */
-static inline void set_helper_starter(struct file_reader *files, pid_t pid, int fd)
+static inline void set_helper_starter(struct file_helper *files, pid_t pid, int fd)
 {
 	files->starter = pid;
 	files->starter_fd = fd;

@@ -19,10 +19,10 @@ static const char
 static uint64_t fake_inode; /* of the file with this build ID */
 static uint8_t fake_build_id[20];
 
-int __wrap_symbol_name(struct file_reader *files, const struct symbol_file *file,
+int __wrap_symbol_name(struct file_helper *files, const struct symbol_file *file,
 		       const uint64_t *offsets, size_t count, struct symbol_names *ret_names,
 		       uint8_t ret_build_id[20], struct error *error);
-int __wrap_symbol_name_made(struct file_reader *files, const struct symbol_file *map,
+int __wrap_symbol_name_made(struct file_helper *files, const struct symbol_file *map,
 			    const uint64_t *addresses, size_t count, struct symbol_names *ret_names,
 			    struct error *error);
 
@@ -51,7 +51,7 @@ static int fake(char letter, const uint64_t *addresses, size_t count,
 	return 0;
 }
 
-int __wrap_symbol_name(struct file_reader *files, const struct symbol_file *file,
+int __wrap_symbol_name(struct file_helper *files, const struct symbol_file *file,
 		       const uint64_t *offsets, size_t count, struct symbol_names *ret_names,
 		       uint8_t ret_build_id[20], struct error *error)
 {
@@ -62,7 +62,7 @@ int __wrap_symbol_name(struct file_reader *files, const struct symbol_file *file
 	return fake('f', offsets, count, ret_names, error);
 }
 
-int __wrap_symbol_name_made(struct file_reader *files, const struct symbol_file *map,
+int __wrap_symbol_name_made(struct file_helper *files, const struct symbol_file *map,
 			    const uint64_t *addresses, size_t count, struct symbol_names *ret_names,
 			    struct error *error)
 {

@@ -6,7 +6,7 @@
 #ifndef FAKE_PROBE_H
 #define FAKE_PROBE_H
 
-#include "plugin/probe/probe.h"
+#include "plugin/probe/open.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -51,9 +51,11 @@ static inline void probe_samples(struct probe *probe, struct sample *samples, si
 }
 
 /* Programs without a map of counters; the caller owns them. */
-static inline void probe_programs(struct probe *probe, struct hot_program *programs, size_t count)
+static inline void probe_programs(struct probe *probe, struct counted_program *programs,
+				  size_t count)
 {
-	probe->hot = (struct hot){ .programs = programs, .count = count, .map = -1 };
+	probe->run_counters =
+		(struct run_counters){ .programs = programs, .count = count, .map = -1 };
 }
 
 static inline void probe_functions(struct probe *probe, struct functions *functions)

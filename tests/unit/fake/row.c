@@ -191,9 +191,9 @@ void row_table_slots(struct table *table, uint64_t *via, uint64_t *owners)
 
 void row_table_grants(struct table *table, uint32_t reserved, uint32_t user_first)
 {
-	table->rows.by_leave = true;
-	table->rows.kept = reserved;
-	table->rows.open = user_first;
+	table->rows.by_grant = true;
+	table->rows.reserved = reserved;
+	table->rows.user_first = user_first;
 }
 
 void row_table_subject(struct table *table, enum subject_kind kind)
@@ -217,7 +217,7 @@ void row_table_shown(struct table *table, uint32_t shown_max)
 
 void row_table_choose(struct table *table, size_t label, const struct strings *globs)
 {
-	table->keys.choice.patterns[label] = globs;
+	table->keys.choice.globs[label] = globs;
 }
 
 void row_table_labels(struct table *table, const struct labels *labels)

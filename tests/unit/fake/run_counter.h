@@ -5,22 +5,23 @@
 #ifndef FAKE_RUN_COUNTER_H
 #define FAKE_RUN_COUNTER_H
 
-#include "plugin/probe/hot.h"
+#include "plugin/probe/run_counter.h"
 
 #define NO_COUNTER (-1)
 
 /* A program of which nothing is measured yet; `number` is that of its counter, or NO_COUNTER. */
-static inline struct hot_program program_of(int fd, int number, unsigned hook_ns, uint64_t body_ns)
+static inline struct counted_program program_of(int fd, int number, unsigned hook_ns,
+						uint64_t body_ns)
 {
-	return (struct hot_program){ .fd = fd,
-				     .number = number,
-				     .hook_ns = hook_ns,
-				     .body_ns = body_ns,
-				     .rate = HOT_UNKNOWN };
+	return (struct counted_program){ .fd = fd,
+					 .number = number,
+					 .hook_ns = hook_ns,
+					 .body_ns = body_ns,
+					 .rate = RUN_RATE_UNKNOWN };
 }
 
 /* The measured costs of a hook and of a run. */
-static inline void set_program_costs(struct hot_program *program, unsigned hook_ns,
+static inline void set_program_costs(struct counted_program *program, unsigned hook_ns,
 				     uint64_t body_ns)
 {
 	program->hook_ns = hook_ns;
@@ -28,9 +29,10 @@ static inline void set_program_costs(struct hot_program *program, unsigned hook_
 }
 
 /* The caller owns the programs. */
-static inline struct hot counters_of(struct hot_program *programs, size_t count, int map)
+static inline struct run_counters counters_of(struct counted_program *programs, size_t count,
+					      int map)
 {
-	return (struct hot){ .programs = programs, .count = count, .map = map, .cpus = 1 };
+	return (struct run_counters){ .programs = programs, .count = count, .map = map, .cpus = 1 };
 }
 
 #endif

@@ -13,7 +13,7 @@
 #include "tests/unit/may_load.h"
 
 #include "plugin/daemon/publication.h"
-#include "plugin/probe/probe.h"
+#include "plugin/probe/open.h"
 #include "plugin/probe/reading.h"
 #include "plugin/util/clock.h"
 #include "plugin/util/message.h"
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 static struct config config;
-static struct file_reader files;
+static struct file_helper files;
 static struct services services;
 static struct probe probe;
 static struct publication publication;
@@ -89,7 +89,7 @@ static int sample_begin(void)
 	if (!may_load())
 		return TESTING_SKIPPED;
 	read_config("  Option \"optional\"\n");
-	file_reader_init(&files);
+	file_helper_init(&files);
 	status = services_open(&services, &config, 10, &files, &error);
 	CASE("services");
 	CHECK_INT(status, 0);

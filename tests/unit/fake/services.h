@@ -12,8 +12,8 @@
 #include "string_list.h"
 #include "tests/unit/testing.h"
 
-#include "bpf/lib/service.h"
-#include "plugin/object/image.h"
+#include "bpf/lib/services/service.h"
+#include "plugin/object/engine_object.h"
 #include "plugin/service/row_name.h"
 #include "plugin/service/service.h"
 #include "plugin/util/clock.h"
@@ -50,7 +50,7 @@ static inline void fixture_init(struct fixture *f)
 
 	*f = (struct fixture){ .service = { .name = "web", .top_n = 7, .per_process = true } };
 	f->config = (struct config){ .services = &f->service, .service_count = 1 };
-	if (image_open(&s->object, &error)) {
+	if (engine_object_open(&s->object, &error)) {
 		printf("%s\n", error.text);
 		exit(1);
 	}
@@ -65,9 +65,9 @@ static inline void fixture_init(struct fixture *f)
 	s->lifecycle.reserve_begin = ROWS;
 	s->lifecycle.process_row_count = PROCESS_ROWS;
 	s->lifecycle.interval_ns = S(INTERVAL_S);
-	allowance_init(&s->lifecycle.news, 1000000);
+	allowance_init(&s->lifecycle.new_series_budget, 1000000);
 	s->lifecycle.states = calloc(ROWS, sizeof(*s->lifecycle.states));
-	s->lifecycle.notable = calloc(ROWS, sizeof(*s->lifecycle.notable));
+	s->lifecycle.active = calloc(ROWS, sizeof(*s->lifecycle.active));
 	s->lifecycle.names = calloc(ROWS, sizeof(*s->lifecycle.names));
 	s->lifecycle.process_rows = calloc(PROCESS_ROWS, sizeof(*s->lifecycle.process_rows));
 	for (uint32_t i = 0; i < PROCESS_ROWS; i++)
@@ -76,8 +76,8 @@ static inline void fixture_init(struct fixture *f)
 	show_fixed(f, SERVICE_KERNEL, "kernel");
 	show_fixed(f, SERVICE_OTHER, "other");
 	show_fixed(f, CONFIGURED, "web");
-	subjects_take(&s->lifecycle.subjects, SUBJECT_NONE, "self", 0);
-	subjects_take(&s->lifecycle.subjects, SUBJECT_PROCESS, "web", 2);
+	subjects_reserve(&s->lifecycle.subjects, SUBJECT_NONE, "self", 0);
+	subjects_reserve(&s->lifecycle.subjects, SUBJECT_PROCESS, "web", 2);
 	for (const char **map = (const char *[]){ "service_names", "service_free",
 						  "service_reserve", "process_free", NULL };
 	     *map; map++) {
@@ -181,15 +181,15 @@ static inline void set_interval(struct fixture *f, uint64_t interval_ns)
 /* How many new names may have series in an hour, and how many of these are left. */
 static inline void allow_names(struct fixture *f, double an_hour, double left)
 {
-	allowance_init(&f->services.lifecycle.news, an_hour);
-	f->services.lifecycle.news.left = left;
+	allowance_init(&f->services.lifecycle.new_series_budget, an_hour);
+	f->services.lifecycle.new_series_budget.left = left;
 }
 
 /* The same of names of units and containers. */
 static inline void allow_group_names(struct fixture *f, double an_hour, double left)
 {
-	allowance_init(&f->services.lifecycle.group_news, an_hour);
-	f->services.lifecycle.group_news.left = left;
+	allowance_init(&f->services.lifecycle.group_new_series_budget, an_hour);
+	f->services.lifecycle.group_new_series_budget.left = left;
 }
 
 /* Rows from here on are for units and containers only. */
@@ -223,7 +223,7 @@ static inline void refuse_names(struct fixture *f, uint64_t count)
 /* As if the last message about refused names were an hour older. */
 static inline void age_refusal_message(struct fixture *f)
 {
-	f->services.told_ns -= 3601 * NS_PER_S;
+	f->services.logged_ns -= 3601 * NS_PER_S;
 }
 
 static inline void claim_row(struct fixture *f, uint32_t row, const char *text, int64_t processes)

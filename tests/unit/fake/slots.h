@@ -11,7 +11,7 @@
 #include "snapshot.h"
 #include "table.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #define SERVICES 5
 #define WEB SERVICE_FIRST

@@ -8,7 +8,7 @@
 
 #include "tests/unit/testing.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 #include "plugin/service/snapshot.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct fake_snapshot {
 	struct snapshot snapshot;
 	struct service_state states[SNAPSHOT_ROWS_MAX];
 	struct process_row process_rows[SNAPSHOT_ROWS_MAX];
-	bool notable[SNAPSHOT_ROWS_MAX];
+	bool active[SNAPSHOT_ROWS_MAX];
 };
 
 /* All rows of services are free, and no row of processes has an owner. The snapshot points into
@@ -34,7 +34,7 @@ static inline void snapshot_init(struct fake_snapshot *s, uint32_t rows, uint32_
 						   .process_row_count = process_rows } };
 	s->snapshot.states = s->states;
 	s->snapshot.process_rows = s->process_rows;
-	s->snapshot.notable = s->notable;
+	s->snapshot.active = s->active;
 	for (uint32_t i = 0; i < process_rows; i++)
 		s->process_rows[i].subject = NO_SUBJECT;
 }
@@ -83,14 +83,14 @@ static inline void reset_row(struct fake_snapshot *s, uint32_t row, enum row_sta
 /* The row retires, and its subject leaves the list. */
 static inline void retire_row(struct fake_snapshot *s, uint32_t row)
 {
-	subjects_leave(&s->snapshot.subjects, (size_t)s->states[row].subject);
+	subjects_release(&s->snapshot.subjects, (size_t)s->states[row].subject);
 	reset_row(s, row, ROW_RETIRED);
 }
 
 /* Its counts wait until it is known whether it is of a Service block. */
 static inline void defer_row(struct fake_snapshot *s, uint32_t row)
 {
-	s->states[row] = (struct service_state){ .state = ROW_HIDDEN, .held = true };
+	s->states[row] = (struct service_state){ .state = ROW_HIDDEN, .undecided = true };
 }
 
 /* Two rows of the same service. */
@@ -102,7 +102,7 @@ static inline void join_rows(struct fake_snapshot *s, uint32_t row, uint32_t oth
 /* Whether any user of the machine can choose the name of the row's service. */
 static inline void set_user_controlled(struct fake_snapshot *s, uint32_t row, bool user_controlled)
 {
-	s->states[row].anyones = user_controlled;
+	s->states[row].user_controlled = user_controlled;
 }
 
 /* The last `count` rows may belong to Service blocks. */
@@ -162,10 +162,10 @@ static inline size_t subject_named(const struct fake_snapshot *s, const char *na
 	abort();
 }
 
-/* Whether a row's growth has been marked as notable since the snapshot was made. */
+/* Whether a row's growth has been marked as active since the snapshot was made. */
 static inline bool is_active(const struct fake_snapshot *s, uint32_t row)
 {
-	return s->notable[row];
+	return s->active[row];
 }
 
 /* "other", "kernel" and rows without series, of six; no process. */

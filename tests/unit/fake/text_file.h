@@ -39,9 +39,9 @@ static inline void set_files_root(struct text_files *files, int root)
 }
 
 /* Where services without Cgroup have their cgroups; the caller owns it. */
-static inline void set_files_cgroups(struct text_files *files, struct places *cgroups)
+static inline void set_files_cgroups(struct text_files *files, struct service_cgroups *cgroups)
 {
-	files->places = cgroups;
+	files->service_cgroups = cgroups;
 }
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "tests/unit/testing.h"
 
-#include "plugin/helper/confined.h"
+#include "plugin/helper/confined_program.h"
 #include "plugin/util/clock.h"
 
 #include <errno.h>

@@ -24,9 +24,9 @@
 #define PATIENCE_MS 10000 /* for replies that come, on a machine of any load */
 
 static char directory[] = "/tmp/test_file.XXXXXX";
-static struct file_reader helper;
+static struct file_helper helper;
 static unsigned wait_ms = PATIENCE_MS;
-static enum file_share budget;
+static enum file_budget budget;
 
 static const char *path_of(const char *name)
 {
@@ -57,8 +57,8 @@ static int read_as(uint64_t owner, const char *name, size_t size_max, bool cut, 
 		.cut = cut,
 		.follow = follow,
 		.wait_ms = wait_ms,
-		.share = budget,
-		.whose = owner,
+		.budget = budget,
+		.owner = owner,
 	};
 
 	return file_read(&helper, &request, ret_file);
@@ -222,7 +222,7 @@ static void test_many_stuck(void)
 		wait_ms = PATIENCE_MS;
 	}
 	CHECK_INT(read_as(99, "small", 100, false, false, &file), -EBUSY);
-	for (budget = FILE_OF_PID_FILES; budget < FILE_SHARES; budget++) {
+	for (budget = FILE_OF_PID_FILES; budget < FILE_BUDGETS; budget++) {
 		CASE("many time out, another budget %d", (int)budget);
 		file = (struct file){ 0 };
 		CHECK_INT(read_as(99, "small", 100, false, false, &file), 0);
@@ -230,10 +230,10 @@ static void test_many_stuck(void)
 	}
 	budget = FILE_OF_USERS;
 	CASE("all exit with the caller");
-	file_reader_done(&helper);
+	file_helper_done(&helper);
 	CHECK_UINT(helper.stuck_count, 0);
 	CHECK_INT(kill(starter, 0), -1);
-	file_reader_init(&helper);
+	file_helper_init(&helper);
 	CHECK_INT(read_as(99, "small", 100, false, false, &file), 0);
 	free(file.bytes);
 }
@@ -255,15 +255,15 @@ static void test_killed(void)
 	}
 }
 
-/* Other code of this process has waited for the child, whose pid is another process's now. */
+/* Other code of this process has waited for the child, owner pid is another process's now. */
 static void test_reused_pid(void)
 {
-	struct file_reader other;
+	struct file_helper other;
 	int ends[2];
 	pid_t other_process;
 
 	CASE("another process has the number");
-	file_reader_init(&other);
+	file_helper_init(&other);
 	if (pipe(ends) != 0)
 		abort();
 	if (fork() == 0) {
@@ -281,7 +281,7 @@ static void test_reused_pid(void)
 	close(ends[1]);
 	wait(NULL);
 	set_helper_starter(&other, other_process, dup(0));
-	file_reader_done(&other);
+	file_helper_done(&other);
 	CHECK_INT(other.starter, 0);
 	CHECK_INT(poll(&(struct pollfd){ .fd = ends[0], .events = POLLIN }, 1, 100), 0);
 	kill(other_process, SIGKILL);
@@ -295,12 +295,12 @@ static void test_errors_of_files(void)
 
 	for (size_t i = 0; i < COUNT_OF(errors); i++) {
 		int32_t replies[] = { -errors[i], 0, 0, 0, -errors[i] };
-		struct file_reader other;
+		struct file_helper other;
 		struct file file;
 		int ends[2];
 
 		CASE("%s, of open and of read", strerror(errors[i]));
-		file_reader_init(&other);
+		file_helper_init(&other);
 		if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0 ||
 		    write(ends[1], replies, sizeof(replies)) != sizeof(replies))
 			abort();
@@ -312,9 +312,9 @@ static void test_errors_of_files(void)
 
 			CHECK_INT(file_read(&other, &request, &file), -EIO);
 			CHECK_UINT(other.stuck_count, 0);
-			CHECK_INT(other.worker_fd, ends[0]);
+			CHECK_INT(other.helper_fd, ends[0]);
 		}
-		file_reader_done(&other);
+		file_helper_done(&other);
 		close(ends[1]);
 	}
 }
@@ -362,7 +362,7 @@ int main(void)
 		abort();
 	signal(SIGUSR1, end_at_signal);
 	signal(SIGHUP, end_at_signal);
-	file_reader_init(&helper);
+	file_helper_init(&helper);
 	test_kinds();
 	test_long_path();
 	test_descriptors();
@@ -372,7 +372,7 @@ int main(void)
 	test_killed();
 	test_reused_pid();
 	test_errors_of_files();
-	file_reader_done(&helper);
+	file_helper_done(&helper);
 	for (size_t i = 0; i < 5; i++)
 		unlink(path_of((const char *[]){ "small", "empty", "large", "link", "fifo" }[i]));
 	rmdir(directory);

@@ -8,8 +8,8 @@
 
 #include "tests/unit/fake/helper.h"
 
-#include "plugin/attach/uprobe.h"
-#include "plugin/helper/symbol.h"
+#include "plugin/attach/uprobe_event.h"
+#include "plugin/helper/symbol_location.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 
 static char directory[] = "/tmp/test_symbol.XXXXXX";
-static struct file_reader files;
+static struct file_helper files;
 
 static const char *path_of(const char *name)
 {
@@ -177,8 +177,8 @@ static void test_programs(void)
 		{ "/none/here", -EAGAIN,
 		  "cannot start /none/here: No such file or directory; set" },
 		{ "/etc/passwd", -EAGAIN, "cannot start /etc/passwd: Permission denied; set" },
-		{ "/bin/true", -EBADMSG, "does not answer as it should" },
-		{ "/bin/false", -EBADMSG, "does not answer as it should" },
+		{ "/bin/true", -EBADMSG, "sends no valid reply" },
+		{ "/bin/false", -EBADMSG, "sends no valid reply" },
 	};
 	const char *real = files.symbols;
 
@@ -205,7 +205,7 @@ static void test_helper(void)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
 		abort();
-	file_reader_done(&files);
+	file_helper_done(&files);
 	set_helper_socket(&files, ends[0]);
 	check_refused("/no/answer", 0, -ETIMEDOUT, "its file system does not answer");
 	check_refused("/no/answer", 0, -ETIMEDOUT, "its file system does not answer");
@@ -228,14 +228,14 @@ int main(void)
 	if (!mkdtemp(directory))
 		abort();
 	snprintf(program, sizeof(program), "%s", testing_built("ebpf-symbols"));
-	file_reader_init(&files);
+	file_helper_init(&files);
 	set_symbol_helper(&files, program);
 	test_open();
 	test_other_root();
 	test_find();
 	test_programs();
 	test_helper();
-	file_reader_done(&files);
+	file_helper_done(&files);
 	unlink(path_of("/fifo"));
 	rmdir(directory);
 	return testing_end();

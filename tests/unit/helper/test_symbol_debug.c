@@ -8,7 +8,7 @@
 
 #include "tests/unit/fake/helper.h"
 
-#include "plugin/helper/symbol.h"
+#include "plugin/helper/symbol_location.h"
 #include "plugin/helper/symbol_message.h"
 #include "tests/unit/separate_debug.h"
 
@@ -16,7 +16,7 @@
 #include <fcntl.h>
 #include <signal.h>
 
-static struct file_reader files;
+static struct file_helper files;
 static uint64_t shown_offset; /* of `shown`, in each of the programs */
 
 /* --- the helper --- */
@@ -29,7 +29,7 @@ static const struct played_helper {
 } played_helpers[] = {
 	{ "crashes", SIGSEGV, "was ended by signal 11 (Segmentation fault): the file is broken",
 	  false },
-	{ "gives-up", 0, "does not answer as it should: the file is broken", false },
+	{ "gives-up", 0, "sends no valid reply: the file is broken", false },
 	{ "computes", SIGXCPU,
 	  "takes more than 5 s of CPU time, which is the limit; name functions by", true },
 	{ "is-killed", SIGKILL, "was killed (signal 9), by somebody, or by the kernel for want of",
@@ -90,7 +90,7 @@ static void check(const char *played_helper, int hidden_status, const char *why,
 	}
 	CHECK_INT(found[0].status, 0);
 	CHECK_UINT(found[0].count, 1);
-	CHECK_UINT(found[0].places[0].offset, shown_offset);
+	CHECK_UINT(found[0].locations[0].offset, shown_offset);
 	CHECK_INT(found[1].status, hidden_status);
 	CHECK_HAS(found[1].error.text, why);
 	CHECK_HAS(error.text, note);
@@ -204,7 +204,7 @@ int main(int count, char **arguments)
 	named_build_id("moved", build_id);
 	learn_offset();
 	make_helpers();
-	file_reader_init(&files);
+	file_helper_init(&files);
 	CASE("no separate file");
 	check("reader", -ESRCH, "it has no function of this name", "");
 	if (!named_run("objcopy --only-keep-debug moved symbols"))
@@ -215,7 +215,7 @@ int main(int count, char **arguments)
 	test_helpers();
 	test_useless(build_id);
 	test_contradiction(build_id);
-	file_reader_done(&files);
+	file_helper_done(&files);
 	scratch_end();
 	return testing_end();
 }

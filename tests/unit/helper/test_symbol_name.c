@@ -25,7 +25,7 @@
 #define BRANCHES "-fPIE -pie -mbranch-protection=standard -Wl,-z,force-bti"
 #endif
 
-static struct file_reader files;
+static struct file_helper files;
 
 static int name_of(const char *path, const uint64_t *offsets, size_t count,
 		   struct symbol_names *names, uint8_t build_id[20], struct error *error)
@@ -348,7 +348,7 @@ static void test_debug(void)
 		printf("this process may not mount: no separate files of symbols\n");
 		return;
 	}
-	file_reader_done(&files);
+	file_helper_done(&files);
 	CASE("no separate file");
 	CHECK_INT(name_at("stripped", hidden) == NULL, 1);
 	if (!named_run("objcopy --only-keep-debug moved symbols && head -c 3000 symbols >cut"))
@@ -491,7 +491,7 @@ int main(void)
 		return TESTING_SKIPPED;
 	}
 	snprintf(program, sizeof(program), "%s", testing_built("ebpf-symbols"));
-	file_reader_init(&files);
+	file_helper_init(&files);
 	set_symbol_helper(&files, program);
 	test_tables();
 	test_stripped();
@@ -502,7 +502,7 @@ int main(void)
 	test_build_id();
 	test_inlined();
 	test_debug();
-	file_reader_done(&files);
+	file_helper_done(&files);
 	scratch_end();
 	return testing_end();
 }

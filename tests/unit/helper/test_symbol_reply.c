@@ -4,18 +4,18 @@
  */
 #include "tests/unit/testing.h"
 
-#include "plugin/helper/symbol_answer.h"
+#include "plugin/helper/symbol_reply.h"
 
 #include <errno.h>
 
 #define FILE_SIZE 4096
 
 struct reply {
-	struct symbol_answer head;
-	struct symbol_answer_name name;
+	struct symbol_reply head;
+	struct symbol_reply_name name;
 	char reason[4];
-	struct symbol_answer_name second;
-	struct symbol_answer_place location[2];
+	struct symbol_reply_name second;
+	struct symbol_reply_location location[2];
 	char arguments[8];
 } __attribute__((packed));
 
@@ -37,7 +37,7 @@ static int parse(const void *bytes, size_t size)
 {
 	struct symbol_about about;
 	struct symbol_found found[2];
-	int status = symbol_answer_take(bytes, size, FILE_SIZE, 2, found, &about);
+	int status = symbol_reply_parse(bytes, size, FILE_SIZE, 2, found, &about);
 
 	if (status == 0)
 		symbol_found_done(found, 2);
@@ -51,7 +51,7 @@ static void test_good(void)
 	struct symbol_found found[2];
 
 	CASE("a reply");
-	CHECK_INT(symbol_answer_take((char *)&reply, sizeof(reply), FILE_SIZE, 2, found, &about),
+	CHECK_INT(symbol_reply_parse((char *)&reply, sizeof(reply), FILE_SIZE, 2, found, &about),
 		  0);
 	CHECK_UINT(about.build_id_size, 2);
 	CHECK_UINT(about.build_id[0], 0xab);
@@ -61,11 +61,11 @@ static void test_good(void)
 	CHECK_TEXT(found[0].error.text, "w??y");
 	CHECK_INT(found[1].status, 0);
 	CHECK_UINT(found[1].count, 2);
-	CHECK_UINT(found[1].places[0].offset, 100);
-	CHECK_UINT(found[1].places[0].flags, SYMBOL_GO);
-	CHECK_INT(found[1].places[0].arguments == NULL, 1);
-	CHECK_UINT(found[1].places[1].semaphore, 300);
-	CHECK_TEXT(found[1].places[1].arguments, "-4@%edi ");
+	CHECK_UINT(found[1].locations[0].offset, 100);
+	CHECK_UINT(found[1].locations[0].flags, SYMBOL_GO);
+	CHECK_INT(found[1].locations[0].arguments == NULL, 1);
+	CHECK_UINT(found[1].locations[1].semaphore, 300);
+	CHECK_TEXT(found[1].locations[1].arguments, "-4@%edi ");
 	symbol_found_done(found, 2);
 	symbol_found_done(found, 2);
 }
@@ -96,7 +96,7 @@ static void test_bad(void)
 	BAD(reply.name.reason_length = UINT32_MAX);
 	BAD(reply.name.reason_length = SYMBOL_TEXT_MAX);
 	BAD(reply.second.count = UINT32_MAX);
-	BAD(reply.second.count = SYMBOL_PLACES_MAX + 1);
+	BAD(reply.second.count = SYMBOL_LOCATIONS_MAX + 1);
 	BAD(reply.second.count = 3);
 	BAD(reply.second.count = 1);
 	BAD(reply.location[0].offset = FILE_SIZE);
@@ -113,8 +113,8 @@ static void test_bad(void)
 #define NAMES_COUNT 3
 
 struct names_reply {
-	struct symbol_answer head;
-	struct symbol_answer_names names;
+	struct symbol_reply head;
+	struct symbol_reply_names names;
 	uint32_t none;
 	uint32_t length;
 	char text[12];
@@ -140,7 +140,7 @@ static int parse_names(const void *bytes, size_t size)
 {
 	struct symbol_about about;
 	struct symbol_names names;
-	int status = symbol_answer_take_names(bytes, size, NAMES_COUNT, &names, &about);
+	int status = symbol_reply_parse_names(bytes, size, NAMES_COUNT, &names, &about);
 
 	if (status == 0 && about.status == 0)
 		symbol_names_done(&names);
@@ -155,7 +155,7 @@ static void test_good_names(void)
 	size_t size = offsetof(struct names_reply, none);
 
 	CASE("names");
-	CHECK_INT(symbol_answer_take_names((char *)&reply, sizeof(reply), NAMES_COUNT, &names,
+	CHECK_INT(symbol_reply_parse_names((char *)&reply, sizeof(reply), NAMES_COUNT, &names,
 					   &about),
 		  0);
 	CHECK_INT(about.status, 0);
@@ -170,7 +170,7 @@ static void test_good_names(void)
 	symbol_names_done(&names);
 	CASE("a file of another kind");
 	reply.names.status = -ENOEXEC;
-	CHECK_INT(symbol_answer_take_names((char *)&reply, size, NAMES_COUNT, &names, &about), 0);
+	CHECK_INT(symbol_reply_parse_names((char *)&reply, size, NAMES_COUNT, &names, &about), 0);
 	CHECK_INT(about.status, -ENOEXEC);
 	CHECK_INT(parse_names(&reply, sizeof(reply)), -EBADMSG);
 }
@@ -214,8 +214,8 @@ static void test_bad_names(void)
 static void test_long_names(void)
 {
 	struct {
-		struct symbol_answer head;
-		struct symbol_answer_names names;
+		struct symbol_reply head;
+		struct symbol_reply_names names;
 		uint32_t length;
 		char text[SYMBOL_NAMED_MAX];
 	} __attribute__((packed)) reply = { .head = { .version = SYMBOL_VERSION } };
@@ -228,7 +228,7 @@ static void test_long_names(void)
 
 		CASE("names: the longest, and %u more", more);
 		reply.length = SYMBOL_NAMED_MAX - 1 + more;
-		CHECK_INT(symbol_answer_take_names((char *)&reply, cut, 1, &names, &about),
+		CHECK_INT(symbol_reply_parse_names((char *)&reply, cut, 1, &names, &about),
 			  more ? -EBADMSG : 0);
 	}
 	CHECK_UINT(strlen(names.name[0]), SYMBOL_NAMED_MAX - 1);

@@ -5,7 +5,7 @@
 #include "tests/unit/testing.h"
 
 #include "plugin/object/budget.h"
-#include "plugin/object/image.h"
+#include "plugin/object/engine_object.h"
 
 #include <errno.h>
 
@@ -46,7 +46,7 @@ static void test_maps(void)
 	struct object object;
 	struct bpf_map *map;
 
-	CHECK_INT(image_open(&object, &error), 0);
+	CHECK_INT(engine_object_open(&object, &error), 0);
 	map = bpf_object__find_map_by_name(object.bpf, "assignments");
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		uint64_t want = cases[i].want;
@@ -71,7 +71,7 @@ static void test_common_maps(void)
 	struct object object;
 
 	CASE("shared");
-	CHECK_INT(image_open(&object, &error), 0);
+	CHECK_INT(engine_object_open(&object, &error), 0);
 	demand_add_maps(&own, &object, false);
 	demand_add_maps(&borrowed, &object, true);
 	/* service_moves, walks, walk_visitors, service_cpus, cpu_idles, service_requests,
@@ -95,24 +95,24 @@ static void test_ceiling(void)
 	demand_add(&six, "small", MIB);
 	demand_add(&six, "large", 4 * MIB + 1);
 	demand_add(&six, "small", MIB);
-	CHECK_INT(budget_take(&budget, &six, &error), 0);
-	CHECK_INT(budget_take(&budget, &six, &error), -ENOSPC);
+	CHECK_INT(budget_reserve(&budget, &six, &error), 0);
+	CHECK_INT(budget_reserve(&budget, &six, &error), -ENOSPC);
 	CHECK_TEXT(error.text, "it wants 7 MiB of memory, most of it for the map large, but of "
 			       "MaxMemory 10 only 3 MiB are left; raise MaxMemory or give that map "
 			       "fewer entries");
 	CASE("what is left");
 	demand_add(&four, "rest", 4 * MIB - 1);
-	CHECK_INT(budget_take(&budget, &four, &error), 0);
+	CHECK_INT(budget_reserve(&budget, &four, &error), 0);
 	CHECK_UINT(budget.used, budget.limit);
 	demand_add(&byte, "byte", 1);
-	CHECK_INT(budget_take(&budget, &byte, &error), -ENOSPC);
+	CHECK_INT(budget_reserve(&budget, &byte, &error), -ENOSPC);
 	CASE("given back");
-	budget_give(&budget, six.bytes);
-	CHECK_INT(budget_take(&budget, &four, &error), 0);
+	budget_release(&budget, six.bytes);
+	CHECK_INT(budget_reserve(&budget, &four, &error), 0);
 	CASE("more than there is");
 	demand_add(&all, "a", UINT64_MAX);
 	demand_add(&all, "b", UINT64_MAX);
-	CHECK_INT(budget_take(&budget, &all, &error), -ENOSPC);
+	CHECK_INT(budget_reserve(&budget, &all, &error), -ENOSPC);
 	CHECK_UINT(budget.used, 8 * MIB - 2);
 }
 

@@ -7,12 +7,12 @@
 
 #include "tests/unit/fake/daemon.h"
 
-#include "plugin/object/tier.h"
+#include "plugin/object/hook_set.h"
 #include "plugin/util/message.h"
 
 #define T(set) (1U << (set))
 
-static struct file_reader files;
+static struct file_helper files;
 
 /* costly.bpf.o has hook set 1, hook set 2 with the option costly, and the option extra;
  * sample.bpf.o the hook sets 1 to 3 and the option optional; service.bpf.o has none. */
@@ -45,13 +45,13 @@ static const struct plan {
 	  2,
 	  T(1),
 	  "Option \"costly\"",
-	  { "probe own: ignoring Tier 2: it needs Option \"costly\", too" } },
+	  { "probe own: ignoring HookSet 2: it needs Option \"costly\", too" } },
 	{ "tests/bpf/costly.bpf.o",
 	  { "costly" },
 	  3,
 	  T(1) | T(2),
 	  "",
-	  { "probe own: ignoring Tier 3: it has tiers 1, 2" } },
+	  { "probe own: ignoring HookSet 3: it has hook sets 1, 2" } },
 	{ "tests/bpf/sample.bpf.o", { "optional" }, 3, T(3), "", { NULL } },
 	{ "tests/bpf/sample.bpf.o",
 	  { "costly" },
@@ -59,19 +59,20 @@ static const struct plan {
 	  T(1) | T(2) | T(3),
 	  "",
 	  { "ignoring Option \"costly\": it has \"optional\"",
-	    "ignoring Tier 16: it has tiers 1, 2, 3" } },
+	    "ignoring HookSet 16: it has hook sets 1, 2, 3" } },
 	{ "bpf/engine/service.bpf.o",
 	  { "x" },
 	  1,
 	  T(0),
 	  "",
-	  { "ignoring Option \"x\": it has no options", "ignoring Tier 1: it has no tiers" } },
+	  { "ignoring Option \"x\": it has no options",
+	    "ignoring HookSet 1: it has no hook sets" } },
 };
 
 /* If a hook set needs one of two options, both are in the message. */
 static void test_two_options(void)
 {
-	struct probe_config block = { .tier = 2 };
+	struct probe_config block = { .hook_set = 2 };
 	struct error error = { "" };
 	struct object object;
 	char options[64];
@@ -81,16 +82,16 @@ static void test_two_options(void)
 	CHECK_INT(
 		object_open(&object, testing_built("tests/bpf/two_options.bpf.o"), &files, &error),
 		0);
-	CHECK_UINT(tiers_find(&object, "own", &block, options, sizeof(options)), 0);
+	CHECK_UINT(hook_sets_find(&object, "own", &block, options, sizeof(options)), 0);
 	CHECK_TEXT(options, "Option \"more\" and Option \"costly\"");
-	CHECK_TEXT(daemon_message(0), "probe own: ignoring Tier 2: it needs Option \"more\" and "
+	CHECK_TEXT(daemon_message(0), "probe own: ignoring HookSet 2: it needs Option \"more\" and "
 				      "Option \"costly\", too");
 	object_done(&object);
 }
 
 static void test_plan(const struct plan *plan)
 {
-	struct probe_config block = { .tier = plan->set };
+	struct probe_config block = { .hook_set = plan->set };
 	char *names[COUNT_OF(plan->options)], options[64] = "before";
 	struct error error = { "" };
 	struct object object;
@@ -101,7 +102,7 @@ static void test_plan(const struct plan *plan)
 		names[block.options.count++] = (char *)plan->options[i];
 	daemon_clear();
 	CHECK_INT(object_open(&object, testing_built(plan->object), &files, &error), 0);
-	CHECK_UINT(tiers_find(&object, "own", &block, options, sizeof(options)), plan->want);
+	CHECK_UINT(hook_sets_find(&object, "own", &block, options, sizeof(options)), plan->want);
 	CHECK_TEXT(options, plan->want_options);
 	for (; messages < COUNT_OF(plan->messages) && plan->messages[messages]; messages++) {
 		CHECK_HAS(daemon_message(messages), plan->messages[messages]);
@@ -119,14 +120,14 @@ static void test_no_block(void)
 
 	CASE("no block");
 	CHECK_INT(object_open(&object, testing_built("tests/bpf/costly.bpf.o"), &files, &error), 0);
-	CHECK_UINT(tiers_find(&object, "own", NULL, options, sizeof(options)), T(1));
+	CHECK_UINT(hook_sets_find(&object, "own", NULL, options, sizeof(options)), T(1));
 	CHECK_TEXT(options, "Option \"costly\"");
 	object_done(&object);
 }
 
 int main(void)
 {
-	file_reader_init(&files);
+	file_helper_init(&files);
 	message_to(daemon_record);
 	for (size_t i = 0; i < COUNT_OF(PLANS); i++) {
 		CASE("plan %zu", i);
@@ -135,6 +136,6 @@ int main(void)
 	test_two_options();
 	test_no_block();
 	daemon_clear();
-	file_reader_done(&files);
+	file_helper_done(&files);
 	return testing_end();
 }

@@ -7,9 +7,9 @@
 
 #include "tests/unit/fake/string_list.h"
 
-#include "plugin/object/variant.h"
+#include "plugin/object/hook_set_parts.h"
 
-static struct file_reader files;
+static struct file_helper files;
 
 static bool loads(const struct object *object, const char *program)
 {
@@ -19,7 +19,7 @@ static bool loads(const struct object *object, const char *program)
 static void test_hook_sets(const char *path)
 {
 	static const struct {
-		unsigned tier;
+		unsigned hook_set;
 		bool no_load, no_attach, rename;
 	} cases[] = { { 0, true, true, true },
 		      { 1, true, false, false },
@@ -31,18 +31,19 @@ static void test_hook_sets(const char *path)
 		struct object object;
 		char text[64];
 
-		CASE("hook set %u", cases[i].tier);
+		CASE("hook set %u", cases[i].hook_set);
 		CHECK_INT(object_open(&object, path, &files, &error), 0);
-		CHECK_UINT(variant_tiers(&object), 1U << 1 | 1U << 2 | 1U << 3);
-		CHECK_INT(variant_tier_options(&object, cases[i].tier, NULL, text, sizeof(text)),
+		CHECK_UINT(hook_sets_declared(&object), 1U << 1 | 1U << 2 | 1U << 3);
+		CHECK_INT(hook_set_missing_options(&object, cases[i].hook_set, NULL, text,
+						   sizeof(text)),
 			  false);
-		CHECK_INT(variant_select(&object, cases[i].tier, NULL, &error), 0);
+		CHECK_INT(hook_set_select(&object, cases[i].hook_set, NULL, &error), 0);
 		CHECK_INT(loads(&object, "sample_no_load"), cases[i].no_load);
 		CHECK_INT(loads(&object, "sample_no_attach"), cases[i].no_attach);
 		CHECK_INT(loads(&object, "sample_rename"), cases[i].rename);
 		CHECK_INT(loads(&object, "sample_add"), true);
 		CHECK_INT(loads(&object, "sample_optional"), false);
-		CHECK_UINT(object.tier, cases[i].tier);
+		CHECK_UINT(object.hook_set, cases[i].hook_set);
 		object_done(&object);
 		object_done(&object);
 	}
@@ -51,16 +52,16 @@ static void test_hook_sets(const char *path)
 static void test_options(const char *path)
 {
 	const struct strings options = STRINGS("optional"),
-			     no_option = STRINGS("optional", "tiers");
+			     no_option = STRINGS("optional", "hook_sets");
 	struct error error = { "" };
 	struct object object;
 
 	CASE("option");
 	CHECK_INT(object_open(&object, path, &files, &error), 0);
-	CHECK_INT(variant_select(&object, 0, &options, &error), 0);
+	CHECK_INT(hook_set_select(&object, 0, &options, &error), 0);
 	CHECK_INT(loads(&object, "sample_optional"), true);
 	CASE("option that is none");
-	CHECK_INT(variant_select(&object, 0, &no_option, &error), 0);
+	CHECK_INT(hook_set_select(&object, 0, &no_option, &error), 0);
 	object_done(&object);
 }
 
@@ -88,21 +89,21 @@ static void test_option_parts(const char *path)
 
 		CASE("parts of an option, %zu", i);
 		CHECK_INT(object_open(&object, path, &files, &error), 0);
-		CHECK_INT(variant_tier_options(&object, 2, &options, missing, sizeof(missing)),
+		CHECK_INT(hook_set_missing_options(&object, 2, &options, missing, sizeof(missing)),
 			  cases[i].missing[0] != '\0');
 		CHECK_TEXT(missing, cases[i].missing);
-		CHECK_UINT(variant_tiers(&object), 1U << 1 | 1U << 2);
-		CHECK_INT(variant_tier_options(&object, 1, &options, missing, sizeof(missing)),
+		CHECK_UINT(hook_sets_declared(&object), 1U << 1 | 1U << 2);
+		CHECK_INT(hook_set_missing_options(&object, 1, &options, missing, sizeof(missing)),
 			  false);
-		CHECK_INT(variant_select(&object, 2, &options, &error), 0);
+		CHECK_INT(hook_set_select(&object, 2, &options, &error), 0);
 		CHECK_INT(loads(&object, "costly_rename"), cases[i].loads);
 		CHECK_INT(*(bool *)object_variable(&object, "option_extra", sizeof(bool)),
 			  cases[i].variable);
 		map = bpf_object__find_map_by_name(object.bpf, "costly_extra");
 		CHECK_UINT(bpf_map__max_entries(map), cases[i].entries);
-		CHECK_INT(variant_has_map(&object, map, &options), cases[i].chosen);
+		CHECK_INT(object_map_is_enabled(&object, map, &options), cases[i].chosen);
 		map = bpf_object__find_map_by_name(object.bpf, "costly");
-		CHECK_INT(variant_has_map(&object, map, NULL), true);
+		CHECK_INT(object_map_is_enabled(&object, map, NULL), true);
 		object_done(&object);
 	}
 }
@@ -111,7 +112,7 @@ static void test_option_parts(const char *path)
 static void test_two_options(const char *path)
 {
 	static const struct {
-		unsigned tier;
+		unsigned hook_set;
 		const char *option; /* NULL: none */
 		size_t size;
 		const char *missing;
@@ -135,10 +136,10 @@ static void test_two_options(const char *path)
 			strings_of(&cases[i].option, cases[i].option != NULL);
 		char missing[64];
 
-		CASE("two options, hook set %u, %s", cases[i].tier,
+		CASE("two options, hook set %u, %s", cases[i].hook_set,
 		     cases[i].option ? cases[i].option : "none");
-		CHECK_INT(variant_tier_options(&object, cases[i].tier, &options, missing,
-					       cases[i].size),
+		CHECK_INT(hook_set_missing_options(&object, cases[i].hook_set, &options, missing,
+						   cases[i].size),
 			  cases[i].missing[0] != '\0');
 		CHECK_TEXT(missing, cases[i].missing);
 	}
@@ -150,15 +151,15 @@ static void test_no_hook_sets(const char *path)
 {
 	struct error error = { "" };
 	char text[64];
-	const char *has[VARIANT_OPTIONS_MAX];
+	const char *has[OBJECT_OPTIONS_MAX];
 	struct object object;
 
 	CASE("no hook sets");
 	CHECK_INT(object_open(&object, path, &files, &error), 0);
-	CHECK_UINT(variant_tiers(&object), 1);
-	CHECK_INT(variant_tier_options(&object, 0, NULL, text, sizeof(text)), false);
-	CHECK_UINT(variant_options(&object, has), 0);
-	CHECK_INT(variant_select(&object, 0, NULL, &error), 0);
+	CHECK_UINT(hook_sets_declared(&object), 1);
+	CHECK_INT(hook_set_missing_options(&object, 0, NULL, text, sizeof(text)), false);
+	CHECK_UINT(object_options(&object, has), 0);
+	CHECK_INT(hook_set_select(&object, 0, NULL, &error), 0);
 	CHECK_INT(loads(&object, "service_exec"), true);
 	object_done(&object);
 }
@@ -168,12 +169,12 @@ int main(void)
 	char sample[4096];
 
 	snprintf(sample, sizeof(sample), "%s", testing_built("tests/bpf/sample.bpf.o"));
-	file_reader_init(&files);
+	file_helper_init(&files);
 	test_hook_sets(sample);
 	test_options(sample);
 	test_option_parts(testing_built("tests/bpf/costly.bpf.o"));
 	test_two_options(testing_built("tests/bpf/two_options.bpf.o"));
 	test_no_hook_sets(testing_built("bpf/engine/service.bpf.o"));
-	file_reader_done(&files);
+	file_helper_done(&files);
 	return testing_end();
 }

@@ -6,28 +6,29 @@
 
 #include "tests/unit/fake/string_list.h"
 
-#include "plugin/object/over.h"
-#include "plugin/object/variant.h"
+#include "plugin/object/hook_set_parts.h"
+#include "plugin/object/iter_map.h"
 
 #include <errno.h>
 
-static struct file_reader files;
+static struct file_helper files;
 
 static const struct {
 	const char *option, *want; /* want: NULL: it is correct */
 } CASES[] = {
-	{ "no_tag", "program no_tag: it does not say which map it walks over; put OVER(MAP) behind "
-		    "SEC(\"iter/bpf_map_elem\")" },
-	{ "no_map", "program no_map: the object has no map \"hashd\", which OVER names" },
-	{ "variable", "program variable: the object has no map \"LICENSE\", which OVER names" },
-	{ "two", "program two: two OVER tags" },
+	{ "no_tag",
+	  "program no_tag: it does not say which map it walks over; put ITER_MAP(MAP) behind "
+	  "SEC(\"iter/bpf_map_elem\")" },
+	{ "no_map", "program no_map: the object has no map \"hashd\", which ITER_MAP names" },
+	{ "variable", "program variable: the object has no map \"LICENSE\", which ITER_MAP names" },
+	{ "two", "program two: two ITER_MAP tags" },
 	{ "of_task",
-	  "program of_task: OVER is for SEC(\"iter/bpf_map_elem\") and SEC(\"iter/bpf_" },
-	{ "no_walk", "program no_walk: OVER is for SEC(\"iter/bpf_map_elem\") and" },
+	  "program of_task: ITER_MAP is for SEC(\"iter/bpf_map_elem\") and SEC(\"iter/bpf_" },
+	{ "no_walk", "program no_walk: ITER_MAP is for SEC(\"iter/bpf_map_elem\") and" },
 	{ "storage",
-	  "the map sockets, which OVER names, is not a hash or an array, as iter/bpf_map" },
+	  "the map sockets, which ITER_MAP names, is not a hash or an array, as iter/bpf_map" },
 	{ "no_storage",
-	  "the map hashed, which OVER names, is not a socket storage, as iter.s/bpf_" },
+	  "the map hashed, which ITER_MAP names, is not a socket storage, as iter.s/bpf_" },
 	{ "beyond", NULL },
 	{ "fine", NULL },
 };
@@ -40,8 +41,8 @@ static void check(const char *path, const char *option, const char *want)
 
 	CASE("%s", option);
 	CHECK_INT(object_open(&object, testing_built(path), &files, &error), 0);
-	CHECK_INT(variant_select(&object, 0, &options, &error), 0);
-	CHECK_INT(over_check(&object, &error), want ? -EINVAL : 0);
+	CHECK_INT(hook_set_select(&object, 0, &options, &error), 0);
+	CHECK_INT(iter_map_check(&object, &error), want ? -EINVAL : 0);
 	if (want)
 		CHECK_HAS(error.text, want);
 	object_done(&object);
@@ -49,11 +50,11 @@ static void check(const char *path, const char *option, const char *want)
 
 int main(void)
 {
-	file_reader_init(&files);
+	file_helper_init(&files);
 	for (size_t i = 0; i < COUNT_OF(CASES); i++)
-		check("tests/bpf/over_mistakes.bpf.o", CASES[i].option, CASES[i].want);
-	check("tests/bpf/over.bpf.o", "all of them", NULL);
+		check("tests/bpf/iter_map_mistakes.bpf.o", CASES[i].option, CASES[i].want);
+	check("tests/bpf/iter_map.bpf.o", "all of them", NULL);
 	check("tests/bpf/sample.bpf.o", "optional", NULL);
-	file_reader_done(&files);
+	file_helper_done(&files);
 	return testing_end();
 }

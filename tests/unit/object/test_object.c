@@ -9,8 +9,8 @@
 #include "tests/unit/fake/string_list.h"
 
 #include "plugin/daemon/dispatch.h"
+#include "plugin/object/hook_set_parts.h"
 #include "plugin/object/object.h"
-#include "plugin/object/variant.h"
 #include "plugin/table/table.h"
 
 #include <bpf/btf.h>
@@ -88,7 +88,7 @@ static int count_lines(enum libbpf_print_level level, const char *format, va_lis
 	return 0;
 }
 
-static struct file_reader files;
+static struct file_helper files;
 
 /* Opening fails with this status and one line that has the name, the path and the reason. */
 static void check_refused(const char *path, int status, const char *want)
@@ -200,14 +200,14 @@ static void use(struct object *object)
 {
 	const struct strings options = STRINGS("optional");
 	struct error error = { "" };
-	const char *has[VARIANT_OPTIONS_MAX];
+	const char *has[OBJECT_OPTIONS_MAX];
 	struct bpf_map *map;
 	char text[64];
 
-	variant_tiers(object);
-	variant_tier_options(object, 1, NULL, text, sizeof(text));
-	variant_options(object, has);
-	variant_select(object, 1, &options, &error);
+	hook_sets_declared(object);
+	hook_set_missing_options(object, 1, NULL, text, sizeof(text));
+	object_options(object, has);
+	hook_set_select(object, 1, &options, &error);
 	object_set(object, "service_rows", 5);
 	object_set(object, "page_size", 5);
 	object_variable(object, "refused", 8);
@@ -354,7 +354,7 @@ static void test_no_reply(const char *path)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
 		abort();
-	file_reader_done(&files);
+	file_helper_done(&files);
 	set_helper_socket(&files, ends[0]);
 	CASE("a helper that times out");
 	CHECK_INT(object_open(&object, "/no/answer.bpf.o", &files, &error), -ETIMEDOUT);
@@ -374,7 +374,7 @@ int main(void)
 		perror(directory);
 		return 1;
 	}
-	file_reader_init(&files);
+	file_helper_init(&files);
 	libbpf_set_print(count_lines);
 	test_no_objects(&sample);
 	test_no_btf(&sample);
@@ -388,6 +388,6 @@ int main(void)
 	test_broken_btf(path);
 	free(sample.data);
 	remove_directory();
-	file_reader_done(&files);
+	file_helper_done(&files);
 	return testing_end();
 }

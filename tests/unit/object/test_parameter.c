@@ -12,7 +12,7 @@
 
 #define LIST "it has \"on\", \"u8_most\", \"s8_least\", \"u16_most\", \"s16_least\", \"u32_most\", "
 
-static struct file_reader files;
+static struct file_helper files;
 
 /* A message is the reason why a value is refused; without one, the variable has the bits. */
 static const struct plan {
@@ -48,7 +48,7 @@ static const struct plan {
 	{ "wide", "3", 1, 1, "its RANGE, \"0..256\", is not LOW..HIGH within its type" },
 	{ "service_rows", "5", 4, 1, "ignoring Parameter \"service_rows\" 5: the plugin itself" },
 	{ "option_extra", "true", 1, 0, "use Option \"extra\"" },
-	{ "many", "5", 0, 0, "it is an array, and integers and bools alone can be set" },
+	{ "many", "5", 0, 0, "it is an array, and only integers and bools can be set" },
 	{ "pair", "5", 0, 0, "it is a struct or union, and" },
 	{ "huge", "5", 16, 0, "it is an integer of more than 8 bytes, and" },
 	{ "pointer", "5", 8, 0, "it is a pointer, and" },
@@ -122,12 +122,12 @@ static void test_without(void)
 
 int main(void)
 {
-	file_reader_init(&files);
+	file_helper_init(&files);
 	message_to(daemon_record);
 	for (size_t i = 0; i < COUNT_OF(PLANS); i++)
 		test_plan(&PLANS[i]);
 	test_without();
 	daemon_clear();
-	file_reader_done(&files);
+	file_helper_done(&files);
 	return testing_end();
 }

@@ -54,7 +54,7 @@ static void test_hz(void)
 
 	CASE("as it is");
 	open_with(&object, "", "");
-	CHECK_UINT(hz_of(&object, "sampler_look"), 200);
+	CHECK_UINT(hz_of(&object, "sampler_scan"), 200);
 	CHECK_UINT(hz_of(&object, "sampler_twice"), 11);
 	CHECK_UINT(hz_of(&object, "sampler_no_iterator"), 0);
 	object_done(&object);
@@ -67,11 +67,11 @@ int main(void)
 	test_hz();
 	check_mistake("", "", "");
 	check_mistake("sample:hz=200", "sample:hz=999", "");
-	check_mistake("sample:hz=200", "sample:hz=000", "program sampler_look: \"hz=000\"" IS_NOT);
-	check_mistake("sample:hz=200", "sample:Hz=200", "program sampler_look: \"Hz=200\"" IS_NOT);
-	check_mistake("sample:hz=200", "sample:hz=-20", "program sampler_look: \"hz=-20\"" IS_NOT);
-	check_mistake("sample:hz=200", "sample:hz=2 0", "program sampler_look: \"hz=2 0\"" IS_NOT);
-	check_mistake("sample:hz=200", "sample:200 hz", "program sampler_look: \"200 hz\"" IS_NOT);
+	check_mistake("sample:hz=200", "sample:hz=000", "program sampler_scan: \"hz=000\"" IS_NOT);
+	check_mistake("sample:hz=200", "sample:Hz=200", "program sampler_scan: \"Hz=200\"" IS_NOT);
+	check_mistake("sample:hz=200", "sample:hz=-20", "program sampler_scan: \"hz=-20\"" IS_NOT);
+	check_mistake("sample:hz=200", "sample:hz=2 0", "program sampler_scan: \"hz=2 0\"" IS_NOT);
+	check_mistake("sample:hz=200", "sample:200 hz", "program sampler_scan: \"200 hz\"" IS_NOT);
 	check_mistake("sample:hz=11", "sample:hz=1k", "program sampler_twice: \"hz=1k\"" IS_NOT);
 	check_mistake("doubly:hz=22", "sample:hz=22", "program sampler_twice: two SAMPLE tags");
 	check_mistake("spoilt:hz=1", "sample:hz=1",

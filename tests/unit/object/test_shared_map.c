@@ -5,12 +5,12 @@
  */
 #include "tests/unit/testing.h"
 
-#include "plugin/object/image.h"
-#include "plugin/object/share.h"
+#include "plugin/object/engine_object.h"
+#include "plugin/object/shared_map.h"
 
 #include <errno.h>
 
-static struct file_reader files;
+static struct file_helper files;
 
 static struct object owner;
 
@@ -60,7 +60,7 @@ static void check_refused(struct object *object, const char *want)
 {
 	struct error error = { "" };
 
-	CHECK_INT(share_maps(&owner, object, &error), -EINVAL);
+	CHECK_INT(shared_maps_reuse(&owner, object, &error), -EINVAL);
 	CHECK_HAS(error.text, "cannot share the map service_tasks: ");
 	CHECK_HAS(error.text, want);
 	CHECK_HAS(error.text, "; compile the object against the headers");
@@ -80,10 +80,10 @@ static void test_agreed(void)
 		bool is_common = !strcmp(bpf_map__name(map), "service_tasks") ||
 				 !strcmp(bpf_map__name(map), "service_moves");
 
-		CHECK_INT(share_is_borrowed(&object, map), is_common);
+		CHECK_INT(map_is_shared(&object, map), is_common);
 	}
 	/* The missing descriptor is the only error. */
-	CHECK_INT(share_maps(&owner, &object, &error), -EINVAL);
+	CHECK_INT(shared_maps_reuse(&owner, &object, &error), -EINVAL);
 	CHECK_HAS(error.text, "service_tasks: File descriptor in bad state");
 	object_done(&object);
 }
@@ -117,25 +117,25 @@ static void test_one_side(void)
 
 	CASE("a map that is not shared");
 	open_with(&object, "service_tasks", "process_names");
-	CHECK_INT(share_maps(&owner, &object, &error), -EINVAL);
+	CHECK_INT(shared_maps_reuse(&owner, &object, &error), -EINVAL);
 	CHECK_HAS(error.text, "map process_names: the plugin shares no map of this name");
 	object_done(&object);
 	CASE("names without tags");
 	CHECK_INT(object_open(&object, testing_built("tests/bpf/hostile_names.bpf.o"), &files,
 			      &error),
 		  0);
-	CHECK_INT(share_maps(&owner, &object, &error), 0);
+	CHECK_INT(shared_maps_reuse(&owner, &object, &error), 0);
 	CHECK_UINT(bpf_map__value_size(map_named(&object, "service_tasks")), 8);
-	CHECK_INT(share_is_borrowed(&object, map_named(&object, "assignments")), 0);
+	CHECK_INT(map_is_shared(&object, map_named(&object, "assignments")), 0);
 	object_done(&object);
 }
 
 int main(void)
 {
-	file_reader_init(&files);
+	file_helper_init(&files);
 	struct error error = { "" };
 
-	if (image_open(&owner, &error)) {
+	if (engine_object_open(&owner, &error)) {
 		printf("%s\n", error.text);
 		return 1;
 	}
@@ -143,6 +143,6 @@ int main(void)
 	test_differences();
 	test_one_side();
 	object_done(&owner);
-	file_reader_done(&files);
+	file_helper_done(&files);
 	return testing_end();
 }

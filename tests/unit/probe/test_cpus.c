@@ -10,9 +10,9 @@
 #include "tests/unit/fake/oconfig.h"
 
 #include "contrib/describe/types.h"
-#include "plugin/object/image.h"
-#include "plugin/object/variant.h"
-#include "plugin/probe/probe.h"
+#include "plugin/object/engine_object.h"
+#include "plugin/object/hook_set_parts.h"
+#include "plugin/probe/open.h"
 #include "plugin/service/process_row.h"
 #include "plugin/table/keys.h"
 
@@ -22,7 +22,7 @@
 
 static int cpus;
 static struct config config;
-static struct file_reader files;
+static struct file_helper files;
 static struct services services;
 static struct probe probe;
 static uint64_t memory; /* of the probe, in the hook set that needs most */
@@ -92,13 +92,13 @@ int __wrap_object_load(__attribute__((unused)) struct object *object, struct err
 
 static void write_options(FILE *text, const char *path)
 {
-	const char *options[VARIANT_OPTIONS_MAX];
+	const char *options[OBJECT_OPTIONS_MAX];
 	struct error error = { "" };
 	struct object object;
 	size_t count;
 
 	CHECK_INT(object_open(&object, path, &files, &error), 0);
-	count = variant_options(&object, options);
+	count = object_options(&object, options);
 	for (size_t i = 0; i < count; i++)
 		fprintf(text, "  Option \"%s\"\n", options[i]);
 	object_done(&object);
@@ -142,11 +142,11 @@ static void services_size(void)
 				      .budget.limit = config.max_memory_mib * BUDGET_MIB,
 				      .resolver.files = &files };
 	name_tables_init(&services.names);
-	CHECK_INT(image_open(&services.object, &error), 0);
+	CHECK_INT(engine_object_open(&services.object, &error), 0);
 	CHECK_INT(lifecycle_prepare(&services.lifecycle, &config, &services.object, 10, &error), 0);
 	CHECK_INT(process_rows_prepare(&services.lifecycle, &error), 0);
 	demand_add_maps(&demand, &services.object, false);
-	CHECK_INT(budget_take(&services.budget, &demand, &error), 0);
+	CHECK_INT(budget_reserve(&services.budget, &demand, &error), 0);
 	CHECK_TEXT(error.text, "");
 }
 
@@ -194,7 +194,7 @@ int main(void)
 		return TESTING_SKIPPED;
 	}
 	message_to(daemon_record);
-	file_reader_init(&files);
+	file_helper_init(&files);
 	CASE("objects");
 	CHECK_INT(glob(testing_built("bpf/*.bpf.o"), 0, NULL, &objects), 0);
 	CHECK_INT(objects.gl_pathc >= 18, 1);
@@ -208,7 +208,7 @@ int main(void)
 	}
 	globfree(&objects);
 	config_done(&config);
-	file_reader_done(&files);
+	file_helper_done(&files);
 	daemon_clear();
 	return testing_end();
 }

@@ -8,8 +8,8 @@
 #include "tests/unit/fake/daemon.h"
 
 #include "plugin/daemon/dispatch.h"
-#include "plugin/object/variant.h"
-#include "plugin/probe/collect.h"
+#include "plugin/object/hook_set_parts.h"
+#include "plugin/probe/metric_choice.h"
 #include "plugin/table/table.h"
 #include "plugin/util/message.h"
 
@@ -17,7 +17,7 @@
 #define MESSAGES_MAX 3
 #define P(text) ((char[]){ text })
 
-static struct file_reader files;
+static struct file_helper files;
 static struct config config = { .percentiles = { 50 }, .percentile_count = 1 };
 
 #define HAS                                                                               \
@@ -121,14 +121,14 @@ static void test_plan(const struct plan *plan)
 	daemon_clear();
 	CHECK_INT(object_open(&object, testing_built("tests/bpf/selection.bpf.o"), &files, &error),
 		  0);
-	collect_read(&selection, &object, "own", &block, &config, dispatch_type);
+	metric_choice_read(&selection, &object, "own", &block, &config, dispatch_type);
 	for (; messages < MESSAGES_MAX && plan->messages[messages]; messages++) {
 		CHECK_HAS(daemon_message(messages), plan->messages[messages]);
 		CHECK_INT(daemon_severity(messages), LOG_ERR);
 	}
 	CHECK_UINT(daemon_messages(), messages);
-	CHECK_INT(collect_has_metrics(&object, &block, &config, dispatch_type), true);
-	CHECK_INT(variant_is_off(&object), false); /* some of its metrics are on */
+	CHECK_INT(metric_choice_is_possible(&object, &block, &config, dispatch_type), true);
+	CHECK_INT(object_is_off_by_default(&object), false); /* some of its metrics are on */
 	print_tables(got, sizeof(got), &object, &block, &selection);
 	CHECK_TEXT(got, plan->tables);
 	object_done(&object);
@@ -146,21 +146,21 @@ static void test_none(void)
 	daemon_clear();
 	CHECK_INT(object_open(&object, testing_built("bpf/engine/service.bpf.o"), &files, &error),
 		  0);
-	collect_read(&selection, &object, "own", &block, &config, dispatch_type);
+	metric_choice_read(&selection, &object, "own", &block, &config, dispatch_type);
 	CHECK_UINT(daemon_messages(), 1);
 	CHECK_HAS(daemon_message(0), "ignoring Collect \"x\": it has no such metric; it has none");
-	CHECK_INT(collect_has_metrics(&object, &block, &config, dispatch_type), false);
+	CHECK_INT(metric_choice_is_possible(&object, &block, &config, dispatch_type), false);
 	object_done(&object);
 }
 
 int main(void)
 {
 	message_to(daemon_record);
-	file_reader_init(&files);
+	file_helper_init(&files);
 	for (size_t i = 0; i < COUNT_OF(PLANS); i++)
 		test_plan(&PLANS[i]);
 	test_none();
 	daemon_clear();
-	file_reader_done(&files);
+	file_helper_done(&files);
 	return testing_end();
 }

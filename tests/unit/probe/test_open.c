@@ -117,7 +117,7 @@ static void test_costly(void)
 	CHECK_UINT(daemon_messages(), 0);
 	CASE("the option that is needed");
 	CHECK_INT(open_costly("  Option \"costly\"\n", &error), 0);
-	CHECK_UINT(probe.object.tier, 2);
+	CHECK_UINT(probe.object.hook_set, 2);
 	prctl(PR_SET_NAME, "test_probe");
 	read_probe();
 	CHECK_INT(daemon_gauge("sample/derive-renames") >= 1, 1);
@@ -134,22 +134,22 @@ static void test_costly(void)
 	CHECK_INT(daemon_gauge("sample-2/derive-extra_renames") >= 1, 1);
 	probe_done(&probe);
 	CASE("a hook set only");
-	CHECK_INT(open_costly("  Option \"costly\"\n  Tier 1\n", &error) < 0, 1);
+	CHECK_INT(open_costly("  Option \"costly\"\n  HookSet 1\n", &error) < 0, 1);
 	CHECK_HAS(error.text, "cannot load into the kernel");
 	CHECK_UINT(daemon_messages(), 0);
 	CASE("lines that the object does not know cost themselves");
-	CHECK_INT(open_costly("  Option \"costly\"\n  Option \"extar\"\n  Tier 3\n  Rows 5\n",
+	CHECK_INT(open_costly("  Option \"costly\"\n  Option \"extar\"\n  HookSet 3\n  Rows 5\n",
 			      &error),
 		  0);
-	CHECK_UINT(probe.object.tier, 2);
+	CHECK_UINT(probe.object.hook_set, 2);
 	CHECK_UINT(daemon_messages(), 4);
 	CHECK_HAS(daemon_message(0), "ignoring Option \"extar\": it has \"extra\", \"costly\"");
-	CHECK_HAS(daemon_message(1), "ignoring Tier 3: it has tiers 1, 2");
-	CHECK_HAS(daemon_message(2), "tier 1 is unavailable");
+	CHECK_HAS(daemon_message(1), "ignoring HookSet 3: it has hook sets 1, 2");
+	CHECK_HAS(daemon_message(2), "hook set 1 is unavailable");
 	CHECK_HAS(daemon_message(3), "ignoring Rows 5: all its services have rows, and its keys");
 	probe_done(&probe);
-	CHECK_INT(open_costly("  Tier 2\n", &error), PROBE_NEEDS_OPTION);
-	CHECK_HAS(daemon_message(0), "ignoring Tier 2: it needs Option \"costly\", too");
+	CHECK_INT(open_costly("  HookSet 2\n", &error), PROBE_NEEDS_OPTION);
+	CHECK_HAS(daemon_message(0), "ignoring HookSet 2: it needs Option \"costly\", too");
 	CHECK_HAS(error.text, "; Option \"costly\" in its Probe block");
 }
 
@@ -160,7 +160,7 @@ static void test_rows(void)
 
 	CASE("rows");
 	config_done(&config);
-	read_config("  Rows 2\n  Tier 3\n");
+	read_config("  Rows 2\n  HookSet 3\n");
 	CHECK_INT(open_probe(testing_built("tests/bpf/sample.bpf.o"), &error), 0);
 	CHECK_UINT(daemon_messages(), 0);
 	probe_done(&probe);
@@ -178,7 +178,7 @@ int main(void)
 	test_costly();
 	test_rows();
 	services_done(&services);
-	file_reader_done(&files);
+	file_helper_done(&files);
 	config_done(&config);
 	daemon_clear();
 	return testing_end();

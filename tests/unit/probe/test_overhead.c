@@ -27,12 +27,12 @@ static struct probe_config blocks[PROBES];
 static struct probe probes[PROBES];
 static double costs[PROBES]; /* in percent, while it is attached */
 static bool is_off[PROBES];
-static struct hot_program programs[PROBES];
+static struct counted_program programs[PROBES];
 static unsigned resumed[PROBES], samples[PROBES];
 static int failure; /* of attaching again */
 /* Function blocks of the first probe, if it has any. */
 static struct function_config function_blocks[FUNCTIONS] = {
-	{ .name = "hot", .max_overhead = 5 },
+	{ .name = "busy", .max_overhead = 5 },
 	{ .name = "other" },
 	{ .name = "cool", .max_overhead = 2 },
 };
@@ -72,7 +72,7 @@ static bool played_since(struct cost_mark *mark, const struct probe *probe, int 
 /* Measures that runs take less time than assumed. */
 static void played_sample(struct probe *probe)
 {
-	struct hot_program *program = &programs[probe - probes];
+	struct counted_program *program = &programs[probe - probes];
 
 	samples[probe - probes]++;
 	set_program_costs(program, program->hook_ns, 0);
@@ -386,7 +386,7 @@ static void test_functions(void)
 	CHECK_UINT(daemon_messages(), 1);
 	CHECK_TEXT(
 		daemon_message(0),
-		"function hot of the probe one is off for 1 minute: it costs 9.33 % of the CPUs, more than "
+		"function busy of the probe one is off for 1 minute: it costs 9.33 % of the CPUs, more than "
 		"MaxOverhead 5 in its Function block; raise that, or leave the block out");
 	CHECK_INT(daemon_notified(NOTIF_WARNING, "testhost/ebpf/self/count-tier_one",
 				  daemon_message(0)),
@@ -394,12 +394,12 @@ static void test_functions(void)
 	CASE("it is tried again, in vain and then not");
 	pass(MINUTE + 2 * S);
 	CHECK_INT(function_is_off[0], true);
-	CHECK_HAS(daemon_message(1), "function hot of the probe one is off for 2 minutes:");
+	CHECK_HAS(daemon_message(1), "function busy of the probe one is off for 2 minutes:");
 	function_costs[0] = 1;
 	pass(2 * MINUTE + 2 * S);
 	CHECK_INT(function_is_off[0], false);
 	CHECK_TEXT(daemon_message(2),
-		   "function hot of the probe one is on again: it costs 1 % of the CPUs");
+		   "function busy of the probe one is on again: it costs 1 % of the CPUs");
 	check_off(false, false, false);
 	CASE("one without a limit turns off the whole probe");
 	function_costs[0] = 20;

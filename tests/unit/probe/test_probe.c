@@ -76,14 +76,14 @@ static void count_values(void)
 static void test_hook_sets(void)
 {
 	CASE("hook sets");
-	CHECK_UINT(probe.object.tier, 3);
+	CHECK_UINT(probe.object.hook_set, 3);
 	CHECK_UINT(daemon_messages(), 2);
 	CHECK_INT(daemon_severity(0), LOG_NOTICE);
 	CHECK_HAS(daemon_message(0),
-		  "probe sample: tier 1 is unavailable, trying the next: cannot load");
+		  "probe sample: hook set 1 is unavailable, trying the next: cannot load");
 	CHECK_HAS(daemon_message(0), "no_such_tracepoint");
 	CHECK_HAS(daemon_message(1),
-		  "probe sample: tier 2 is unavailable, trying the next: cannot attach");
+		  "probe sample: hook set 2 is unavailable, trying the next: cannot attach");
 	CHECK_HAS(daemon_message(1), "raw_tp/no_such_tracepoint");
 }
 
@@ -405,7 +405,7 @@ int main(void)
 	test_services();
 	test_nothing_left();
 	services_done(&services);
-	file_reader_done(&files);
+	file_helper_done(&files);
 	check_no_mapping();
 	config_done(&config);
 	daemon_clear();

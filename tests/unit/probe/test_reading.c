@@ -11,7 +11,7 @@
 #include "tests/unit/fake/walks.h"
 
 #include "plugin/daemon/publication.h"
-#include "plugin/probe/probe.h"
+#include "plugin/probe/open.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -67,9 +67,9 @@ static void on_dispatch(const char *subject)
 }
 
 /* Replaces the function of the library. */
-int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
+int __wrap_file_read(struct file_helper *helper, const struct file_request *request,
 		     struct file *ret_file);
-int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
+int __wrap_file_read(struct file_helper *helper, const struct file_request *request,
 		     struct file *ret_file)
 {
 	(void)helper;
@@ -90,7 +90,7 @@ static uint64_t *open_probe(struct pair *p, struct probe *probe, const char *nam
 
 	probe_of(probe, name, INTERVAL_S, NULL);
 	tables = probe_tables(probe, &p->f.services, 2);
-	if (image_open(&probe->object, &error))
+	if (engine_object_open(&probe->object, &error))
 		abort();
 	rows = row_table(&tables[0], &member, 1, 8, 1, SUBJECT_PROBE);
 	rows[0] = 1;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HOT tags of an object, and the estimated costs of runs. Nothing is loaded.
+ * RUN_COUNTER tags of an object, and the estimated costs of runs. Nothing is loaded.
  */
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/run_counter.h"
 #include "tests/unit/fake/string_list.h"
 
-#include "plugin/object/variant.h"
+#include "plugin/object/hook_set_parts.h"
 #include "plugin/probe/hook_cost.h"
-#include "plugin/probe/hot.h"
+#include "plugin/probe/run_counter.h"
 
 #include <errno.h>
 
@@ -18,7 +18,7 @@
 static void open_with(struct object *object, const char *text, const char *by)
 {
 	const struct strings all = STRINGS("never");
-	FILE *file = fopen(testing_built("tests/bpf/hot.bpf.o"), "r");
+	FILE *file = fopen(testing_built("tests/bpf/run_counter.bpf.o"), "r");
 	struct error error = { "" };
 	char *bytes = malloc(1 << 20);
 	unsigned replaced = 0;
@@ -34,8 +34,8 @@ static void open_with(struct object *object, const char *text, const char *by)
 			replaced++;
 		}
 	CHECK_INT(replaced > 0, text[0] != '\0');
-	CHECK_INT(object_open_memory(object, bytes, size, "hot.bpf.o", &error), 0);
-	CHECK_INT(variant_select(object, 0, &all, &error), 0);
+	CHECK_INT(object_open_memory(object, bytes, size, "run_counter.bpf.o", &error), 0);
+	CHECK_INT(hook_set_select(object, 0, &all, &error), 0);
 	free(bytes);
 }
 
@@ -46,28 +46,34 @@ static void check_mistake(const char *text, const char *by, const char *want)
 
 	CASE("%s", by);
 	open_with(&object, text, by);
-	CHECK_INT(hot_check(&object, &error), *want ? -EINVAL : 0);
+	CHECK_INT(run_counters_check(&object, &error), *want ? -EINVAL : 0);
 	CHECK_TEXT(error.text, want);
 	object_done(&object);
 }
 
-#define IS_NOT " is not HOT(NUMBER), with a number from 0 to 63"
+#define IS_NOT " is not RUN_COUNTER(NUMBER), with a number from 0 to 63"
 
 static void test_tags(void)
 {
 	check_mistake("", "", "");
-	check_mistake("hot:15", "hot:05", "");
-	check_mistake("hot:15", "hot:64", "program hot_twice: \"64\"" IS_NOT);
-	check_mistake("hot:15", "hot:-1", "program hot_twice: \"-1\"" IS_NOT);
-	check_mistake("hot:15", "hot:1x", "program hot_twice: \"1x\"" IS_NOT);
-	check_mistake("hot:1", "hot:0", "programs hot_begin and hot_end: both have HOT(0)");
-	check_mistake("bad:7", "hot:9", "program hot_twice: two HOT tags");
+	check_mistake("run_counter:15", "run_counter:05", "");
+	check_mistake("run_counter:15", "run_counter:64",
+		      "program run_counter_twice: \"64\"" IS_NOT);
+	check_mistake("run_counter:15", "run_counter:-1",
+		      "program run_counter_twice: \"-1\"" IS_NOT);
+	check_mistake("run_counter:15", "run_counter:1x",
+		      "program run_counter_twice: \"1x\"" IS_NOT);
+	check_mistake("run_counter:1", "run_counter:0",
+		      "programs run_counter_begin and run_counter_end: both have RUN_COUNTER(0)");
+	check_mistake("bad_counter:7", "run_counter:9",
+		      "program run_counter_twice: two RUN_COUNTER tags");
 	check_mistake(
-		"bad:3", "hot:5",
-		"program hot_no_event: HOT is for programs that events run, not for those that readings run");
-	check_mistake("hot_runs", "hot_runz",
-		      "HOT tags are for the map hot_runs of hot.bpf.h, which it has not as this "
-		      "version of the plugin has it; include that header");
+		"bad_counter:3", "run_counter:5",
+		"program run_counter_no_event: RUN_COUNTER is for programs that events run, not for those that readings run");
+	check_mistake(
+		"run_counters", "run_counterz",
+		"RUN_COUNTER tags are for the map run_counters of run_counter.bpf.h, which it has not as this "
+		"version of the plugin has it; include that header");
 }
 
 /* A program that is not loaded has no counter. */
@@ -77,10 +83,11 @@ static void test_option(void)
 	struct object object = { 0 };
 
 	CASE("two of one number, of which one is not in use");
-	open_with(&object, "hot:15", "hot:01");
-	CHECK_INT(hot_check(&object, &error), -EINVAL);
-	bpf_program__set_autoload(bpf_object__find_program_by_name(object.bpf, "hot_twice"), false);
-	CHECK_INT(hot_check(&object, &error), 0);
+	open_with(&object, "run_counter:15", "run_counter:01");
+	CHECK_INT(run_counters_check(&object, &error), -EINVAL);
+	bpf_program__set_autoload(bpf_object__find_program_by_name(object.bpf, "run_counter_twice"),
+				  false);
+	CHECK_INT(run_counters_check(&object, &error), 0);
 	object_done(&object);
 }
 
@@ -109,38 +116,38 @@ static void test_hooks(void)
 
 static void test_cost(void)
 {
-	struct hot_program programs[] = {
+	struct counted_program programs[] = {
 		program_of(3, 0, 70, 150),
 		program_of(4, 7, 90, 150),
 		program_of(5, NO_COUNTER, 450, 150),
 	};
-	struct hot counters = counters_of(programs, COUNT_OF(programs), 0);
-	double runs[HOT_PROGRAMS_MAX] = { [0] = 1000, [7] = 100, [8] = 1e9 };
+	struct run_counters counters = counters_of(programs, COUNT_OF(programs), 0);
+	double runs[RUN_COUNTERS_MAX] = { [0] = 1000, [7] = 100, [8] = 1e9 };
 
 	CASE("runs, by the cost of a hook and of a program");
-	CHECK_REAL(hot_cost_ns(&counters, runs), 1000 * 220 + 100 * 240, 1e-6L);
+	CHECK_REAL(run_counters_cost_ns(&counters, runs), 1000 * 220 + 100 * 240, 1e-6L);
 	CASE("a measured cost replaces the assumed one, less the cost of measuring");
-	hot_note(&counters, 3, 5000, 1e-6);
-	CHECK_REAL(hot_cost_ns(&counters, runs),
+	run_counters_note(&counters, 3, 5000, 1e-6);
+	CHECK_REAL(run_counters_cost_ns(&counters, runs),
 		   1000 * (70 + 1000 - HOOK_STATISTICS_NS) + 100 * 240, 1e-6L);
-	hot_note(&counters, 3, 5000, 1e-9);
-	CHECK_REAL(hot_cost_ns(&counters, runs), 1000 * 70 + 100 * 240, 1e-6L);
+	run_counters_note(&counters, 3, 5000, 1e-9);
+	CHECK_REAL(run_counters_cost_ns(&counters, runs), 1000 * 70 + 100 * 240, 1e-6L);
 	CASE("a sample without a run says nothing of one");
-	hot_note(&counters, 4, 0, 0);
-	CHECK_REAL(hot_cost_ns(&counters, runs), 1000 * 70 + 100 * 240, 1e-6L);
+	run_counters_note(&counters, 4, 0, 0);
+	CHECK_REAL(run_counters_cost_ns(&counters, runs), 1000 * 70 + 100 * 240, 1e-6L);
 	CASE("one without a number, by the statistics");
-	hot_note(&counters, 5, 10, 2e-6);
-	CHECK_REAL(hot_cost_ns(&counters, runs),
+	run_counters_note(&counters, 5, 10, 2e-6);
+	CHECK_REAL(run_counters_cost_ns(&counters, runs),
 		   1000 * 70 + 100 * 240 + 10 * (450 + 2000 - HOOK_STATISTICS_NS), 1e-6L);
 	CASE("and at rest");
-	hot_rest(&counters);
-	CHECK_REAL(hot_cost_ns(&counters, runs), 1000 * 70 + 100 * 240, 1e-6L);
+	run_counters_pause(&counters);
+	CHECK_REAL(run_counters_cost_ns(&counters, runs), 1000 * 70 + 100 * 240, 1e-6L);
 	CASE("not known");
 	programs[2] = program_of(5, NO_COUNTER, 450, 150);
 	counters = counters_of(&programs[2], 1, -1);
-	CHECK_REAL(hot_cost_ns(&counters, runs), (long double)NAN, 0);
+	CHECK_REAL(run_counters_cost_ns(&counters, runs), (long double)NAN, 0);
 	counters = counters_of(&programs[2], 0, -1);
-	CHECK_REAL(hot_cost_ns(&counters, runs), 0, 0);
+	CHECK_REAL(run_counters_cost_ns(&counters, runs), 0, 0);
 }
 
 int main(void)

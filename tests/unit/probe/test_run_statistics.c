@@ -6,7 +6,7 @@
  */
 #include "tests/unit/testing.h"
 
-#include "plugin/probe/runs.h"
+#include "plugin/probe/run_statistics.h"
 #include "plugin/util/clock.h"
 
 #include <bpf/bpf.h>
@@ -96,9 +96,9 @@ int __wrap_bpf_obj_get_info_by_fd(int fd, void *info, __u32 *size)
 	return 0;
 }
 
-static struct runs begin(void)
+static struct run_statistics begin(void)
 {
-	struct runs runs = { .run = calloc(COUNT_OF(programs), sizeof(*runs.run)) };
+	struct run_statistics runs = { .run = calloc(COUNT_OF(programs), sizeof(*runs.run)) };
 
 	for (size_t i = 0; i < COUNT_OF(programs) && runs.run; i++) {
 		runs.run[runs.count++].fd = (int)i;
@@ -113,18 +113,18 @@ static struct runs begin(void)
 }
 
 /* A reading, and the remainder of the interval. */
-static void read_once(struct runs *runs, double interval_s)
+static void read_once(struct run_statistics *runs, double interval_s)
 {
 	uint64_t begin_ns = now_ns;
 
-	runs_read(runs, interval_s);
+	run_statistics_read(runs, interval_s);
 	CHECK_INT(is_open(own), false);
 	pass(begin_ns + S(interval_s) - now_ns);
 }
 
-static void check_values(const struct runs *runs)
+static void check_values(const struct run_statistics *runs)
 {
-	CHECK_INT(runs_known(runs), true);
+	CHECK_INT(run_statistics_is_recent(runs), true);
 	for (size_t i = 0; i < COUNT_OF(programs); i++) {
 		CHECK_REAL(runs->run[i].rate, programs[i].rate, 6);
 		CHECK_REAL(runs->run[i].mean_s, programs[i].time_ns / 1e9, 1e-10);
@@ -134,11 +134,11 @@ static void check_values(const struct runs *runs)
 /* Values exist from the first reading on; samples are taken every five minutes, on average. */
 static void test_rare(void)
 {
-	struct runs runs = begin();
+	struct run_statistics runs = begin();
 	unsigned files = open_files();
 
 	CASE("no other user of the statistics");
-	CHECK_INT(runs_known(&runs), false);
+	CHECK_INT(run_statistics_is_recent(&runs), false);
 	for (unsigned i = 0; i < HOUR_READINGS; i++) {
 		read_once(&runs, INTERVAL_S);
 		check_values(&runs);
@@ -146,25 +146,25 @@ static void test_rare(void)
 	CHECK_INT(requests >= 9 && requests <= 20, true);
 	CHECK_INT(on_ns <= requests * S(0.2), true);
 	CHECK_UINT(open_files(), files);
-	runs_done(&runs);
+	run_statistics_done(&runs);
 }
 
 /* Samples leave enough of the interval, so that the next reading is not late. */
 static void test_short_interval(void)
 {
-	struct runs runs = begin();
+	struct run_statistics runs = begin();
 	uint64_t begin_ns = now_ns;
 
 	CASE("an interval of 0.1 s");
-	runs_read(&runs, 0.1);
+	run_statistics_read(&runs, 0.1);
 	CHECK_INT(now_ns - begin_ns <= S(0.075), true);
-	CHECK_INT(runs_known(&runs), true);
-	runs_done(&runs);
+	CHECK_INT(run_statistics_is_recent(&runs), true);
+	run_statistics_done(&runs);
 }
 
 static void test_others(void)
 {
-	struct runs runs = begin();
+	struct run_statistics runs = begin();
 
 	CASE("another program has them on");
 	others = true;
@@ -181,14 +181,14 @@ static void test_others(void)
 		check_values(&runs);
 	}
 	CHECK_INT(requests >= 9, true);
-	runs_done(&runs);
+	run_statistics_done(&runs);
 }
 
 /* Others have the statistics on during a part of each interval, when no sample is taken: the
  * values become old. */
 static void test_now_and_then(void)
 {
-	struct runs runs = begin();
+	struct run_statistics runs = begin();
 
 	CASE("now and then");
 	read_once(&runs, INTERVAL_S);
@@ -200,36 +200,36 @@ static void test_now_and_then(void)
 		read_once(&runs, INTERVAL_S);
 	}
 	CHECK_UINT(requests, 1);
-	CHECK_INT(runs_known(&runs), false);
+	CHECK_INT(run_statistics_is_recent(&runs), false);
 	CASE("and then no more");
 	read_once(&runs, INTERVAL_S);
 	CHECK_UINT(requests, 2);
 	check_values(&runs);
-	runs_done(&runs);
+	run_statistics_done(&runs);
 }
 
 static void test_no_right(void)
 {
-	struct runs runs = begin();
+	struct run_statistics runs = begin();
 
 	CASE("without CAP_SYS_ADMIN");
 	allowed = false;
 	for (unsigned i = 0; i < HOUR_READINGS; i++)
 		read_once(&runs, INTERVAL_S);
-	CHECK_INT(runs_known(&runs), false);
+	CHECK_INT(run_statistics_is_recent(&runs), false);
 	CHECK_INT(requests >= 9 && requests <= 20, true);
 	CASE("that others have");
 	others = true;
 	for (unsigned i = 0; i < HOUR_READINGS; i++)
 		read_once(&runs, INTERVAL_S);
 	check_values(&runs);
-	runs_done(&runs);
+	run_statistics_done(&runs);
 }
 
 /* A program that does not run keeps its mean. */
 static void test_pause(void)
 {
-	struct runs runs = begin();
+	struct run_statistics runs = begin();
 	double rate = programs[0].rate;
 
 	CASE("a program rests");
@@ -239,7 +239,7 @@ static void test_pause(void)
 		read_once(&runs, INTERVAL_S);
 	check_values(&runs);
 	programs[0].rate = rate;
-	runs_done(&runs);
+	run_statistics_done(&runs);
 }
 
 int main(void)

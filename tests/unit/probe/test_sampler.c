@@ -61,7 +61,7 @@ static void play(struct sampler *sampler, struct sampled *items, size_t count, u
 			.probe = &played,
 			.sample = &samples[i],
 			.sample_ns = i == 0 ? &sample_ns : NULL,
-			.pace = { .hz = hz, .share = percent / 100 / (double)count },
+			.pace = { .hz = hz, .cpu_fraction = percent / 100 / (double)count },
 		};
 	}
 }
@@ -210,7 +210,7 @@ static struct bpf_object *open_samplers(void)
 
 	if (!bpf)
 		abort();
-	attached[0].program = bpf_object__find_program_by_name(bpf, "sampler_look");
+	attached[0].program = bpf_object__find_program_by_name(bpf, "sampler_scan");
 	attached[1].program = bpf_object__find_program_by_name(bpf, "sampler_twice");
 	return bpf;
 }
@@ -230,7 +230,7 @@ static void check_pace(const struct sampler *sampler, size_t i, double hz, long 
 {
 	CASE("sampler %zu", i);
 	CHECK_REAL(sampler->item[i].pace.hz, hz, 0);
-	CHECK_REAL(100 * sampler->item[i].pace.share, percent, 1e-9L);
+	CHECK_REAL(100 * sampler->item[i].pace.cpu_fraction, percent, 1e-9L);
 }
 
 static void test_options(void)

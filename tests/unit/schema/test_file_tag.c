@@ -175,7 +175,7 @@ static void test_fields(void)
 static void test_globs(void)
 {
 	static const struct {
-		const char *pattern, *name;
+		const char *glob, *name;
 		bool want;
 	} cases[] = {
 		{ "cpu*", "cpu0", true }, { "cpu*", "cpu", true },  { "cpu*", "cp", false },
@@ -186,18 +186,18 @@ static void test_globs(void)
 	size_t length = 0;
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		CASE("%s, %s", cases[i].pattern, cases[i].name);
-		CHECK_INT(pattern_fits(cases[i].pattern, cases[i].name, strlen(cases[i].name)),
+		CASE("%s, %s", cases[i].glob, cases[i].name);
+		CHECK_INT(name_matches(cases[i].glob, cases[i].name, strlen(cases[i].name)),
 			  cases[i].want);
 	}
 	CASE("components");
-	CHECK_TEXT(path_pattern("block/*/stat", &length), "*/stat");
+	CHECK_TEXT(path_wildcard("block/*/stat", &length), "*/stat");
 	CHECK_UINT(length, 1);
-	CHECK_TEXT(path_pattern("a/cpu*x/b", &length), "cpu*x/b");
+	CHECK_TEXT(path_wildcard("a/cpu*x/b", &length), "cpu*x/b");
 	CHECK_UINT(length, 5);
-	CHECK_TEXT(path_pattern("s*", &length), "s*");
+	CHECK_TEXT(path_wildcard("s*", &length), "s*");
 	CHECK_UINT(length, 2);
-	CHECK_INT(path_pattern("a/b", &length) == NULL, 1);
+	CHECK_INT(path_wildcard("a/b", &length) == NULL, 1);
 }
 
 int main(void)

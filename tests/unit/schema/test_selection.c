@@ -42,7 +42,7 @@ static const struct row_member integers[MEMBERS_MAX] = {
 static const struct row_member deciding[MEMBERS_MAX] = {
 	MEMBER("first", U64, 0, "derive-first"),
 	MEMBER("rank", U64, 8, "derive-rank rank"),
-	MEMBER("notable", U64, 16, "derive-notable notable=5"),
+	MEMBER("notable", U64, 16, "derive-notable active=5"),
 	MEMBER("last", U64, 24, "derive-last"),
 };
 static const struct row_member plain[MEMBERS_MAX] = {

@@ -14,7 +14,7 @@
 #define BIGGEST "18446744073709551615" /* 2^64 - 1 */
 #define TOO_BIG "18446744073709551616"
 
-/* TYPE|INSTANCE|SOURCE|rate|A/B|notable, and for some |frequency, |rank or |per */
+/* TYPE|INSTANCE|SOURCE|rate|A/B|active, and for some |frequency, |rank or |per */
 static const struct {
 	const char *text, *want;
 } good[] = {
@@ -28,20 +28,20 @@ static const struct {
 	{ "gauge scale=1/1000", "gauge|||0|1/1000|0" },
 	{ "gauge frequency", "gauge|||0|1/1|0|frequency" },
 	{ "gauge per=all", "gauge|||0|1/1|0|all" },
-	{ "gauge over=all", "gauge|||0|1/1|0|all" },
-	{ "gauge scale=100/1 per=" X127 " notable=2", "gauge|||0|100/1|2|" X127 },
+	{ "gauge of=all", "gauge|||0|1/1|0|all" },
+	{ "gauge scale=100/1 per=" X127 " active=2", "gauge|||0|100/1|2|" X127 },
 	{ "gauge rank", "gauge|||0|1/1|0|rank" },
 	{ "gauge tail=most", "gauge|||0|1/1|0|tail most" },
 	{ "gauge per=a tail=" X127, "gauge|||0|1/1|0|a|tail " X127 },
-	{ "gauge tail=a over=b", "gauge|||0|1/1|0|b|tail a" },
+	{ "gauge tail=a of=b", "gauge|||0|1/1|0|b|tail a" },
 	{ "gauge rank rate rank", "gauge|||1|1/1|0|rank" },
-	{ "gauge notable=5", "gauge|||0|1/1|5" },
-	{ "gauge rate scale=3/7 notable=9", "gauge|||1|3/7|9" },
-	{ "gauge notable=9 scale=3/7 rate", "gauge|||1|3/7|9" },
+	{ "gauge active=5", "gauge|||0|1/1|5" },
+	{ "gauge rate scale=3/7 active=9", "gauge|||1|3/7|9" },
+	{ "gauge active=9 scale=3/7 rate", "gauge|||1|3/7|9" },
 	{ "  gauge   rate  ", "gauge|||1|1/1|0" },
 	{ "\tgauge\trate\t", "gauge|||1|1/1|0" },
 	{ "gauge scale=" BIGGEST "/" BIGGEST, "gauge|||0|" BIGGEST "/" BIGGEST "|0" },
-	{ "gauge notable=" BIGGEST, "gauge|||0|1/1|" BIGGEST },
+	{ "gauge active=" BIGGEST, "gauge|||0|1/1|" BIGGEST },
 	{ "gauge scale=007/08", "gauge|||0|7/8|0" },
 	{ X127, X127 "|||0|1/1|0" },
 	{ "a-" X127 ":" X127, "a|" X127 "|" X127 "|0|1/1|0" },
@@ -99,19 +99,19 @@ static const struct {
 	{ "gauge frequency=1", "unknown word \"frequency=1\"" },
 	{ "gauge per", "unknown word \"per\"" },
 	{ "gauge per=", "unknown word \"per=\"" },
-	{ "gauge over=", "unknown word \"over=\"" },
-	{ "gauge per=a over=b", "unknown word \"over=b\"" },
+	{ "gauge of=", "unknown word \"of=\"" },
+	{ "gauge per=a of=b", "unknown word \"of=b\"" },
 	{ "gauge per=" X127 "x", "unknown word \"per=" },
 	{ "gauge tail", "unknown word \"tail\"" },
 	{ "gauge tail=", "unknown word \"tail=\"" },
 	{ "gauge tail=a tail=b", "unknown word \"tail=b\"" },
 	{ "gauge tail=" X127 "x", "unknown word \"tail=" },
-	{ "gauge notable", "unknown word \"notable\"" },
-	{ "gauge notable=", "unknown word \"notable=\"" },
-	{ "gauge notable=0", "unknown word \"notable=0\"" },
-	{ "gauge notable=-5", "unknown word \"notable=-5\"" },
-	{ "gauge notable=5s", "unknown word \"notable=5s\"" },
-	{ "gauge notable=" TOO_BIG, "unknown word \"notable=" TOO_BIG "\"" },
+	{ "gauge active", "unknown word \"active\"" },
+	{ "gauge active=", "unknown word \"active=\"" },
+	{ "gauge active=0", "unknown word \"active=0\"" },
+	{ "gauge active=-5", "unknown word \"active=-5\"" },
+	{ "gauge active=5s", "unknown word \"active=5s\"" },
+	{ "gauge active=" TOO_BIG, "unknown word \"active=" TOO_BIG "\"" },
 };
 
 static void test_good(void)
@@ -126,8 +126,9 @@ static void test_good(void)
 		snprintf(got, sizeof(got),
 			 "%s|%s|%s|%d|%" PRIu64 "/%" PRIu64 "|%" PRIu64 "%s%s%s%s%s%s", tag.type,
 			 tag.instance, tag.source, tag.rate, tag.numerator, tag.denominator,
-			 tag.notable, tag.frequency ? "|frequency" : "", tag.rank ? "|rank" : "",
-			 tag.per[0] ? "|" : "", tag.per, tag.tail[0] ? "|tail " : "", tag.tail);
+			 tag.active_growth, tag.frequency ? "|frequency" : "",
+			 tag.rank ? "|rank" : "", tag.per[0] ? "|" : "", tag.per,
+			 tag.tail[0] ? "|tail " : "", tag.tail);
 		CHECK_TEXT(got, good[i].want);
 		CHECK_TEXT(error.text, "");
 	}

@@ -18,7 +18,7 @@ static void read_once(struct fixture *f)
 {
 	maps_iterate(NULL, 0);
 	resolver_run(&f->services.resolver, 1);
-	services_tell_fits(&f->services);
+	services_log_fits(&f->services);
 }
 
 static void read_times(struct fixture *f, int times)
@@ -64,7 +64,8 @@ static uint32_t discover_directory(uint32_t parent, const char *directory)
 static void discover_group(struct fixture *f, uint32_t kind, const char *text)
 {
 	const struct group_id id = { .number = 1 };
-	struct service_group group = { .key.kind = kind, .looks_left = GROUP_LOOKS_MAX };
+	struct service_group group = { .key.kind = kind,
+				       .inspections_left = GROUP_INSPECTIONS_MAX };
 
 	strcpy(group.key.text, text);
 	CHECK_INT(maps_put("service_groups", &id, &group), true);
@@ -198,7 +199,7 @@ static void test_unfinished(void)
 	CASE("unfinished");
 	start(&f, "<Service \"a\">\nProcess \"x\"\n</Service>");
 	read_times(&f, FITS_READINGS - 1);
-	services_tell_fits(&f.services);
+	services_log_fits(&f.services);
 	CHECK_UINT(daemon_messages(), 0);
 	set_unfinished(&f.services, true);
 	read_once(&f);
@@ -233,7 +234,7 @@ static void test_pid_files(void)
 	list(4190003, 1, SERVICE_OTHER);
 	resolve(&f);
 	CHECK_UINT(assignments[0].row, SERVICE_FIRST);
-	services_tell_fits(&f.services);
+	services_log_fits(&f.services);
 	CHECK_UINT(messages_with("a process fits PidFile"), 1);
 	fixture_done(&f);
 	close(fd);

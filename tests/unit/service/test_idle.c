@@ -27,7 +27,7 @@ static void begin(void)
 
 static void read_idle(const char *text, uint64_t now_s)
 {
-	idle_take(&idle, text, strlen(text), now_s * S);
+	idle_parse(&idle, text, strlen(text), now_s * S);
 }
 
 static void check(const struct cpu_idle want[CPUS])

@@ -40,7 +40,7 @@ static void test_rows(void)
 		struct error error = { "" };
 
 		CASE("MaxServices 7, from %#x", cases[i].from);
-		CHECK_INT(image_open(&object, &error), 0);
+		CHECK_INT(engine_object_open(&object, &error), 0);
 		CHECK_INT(lifecycle_prepare(&lifecycle, &config, &object, INTERVAL_S, &error), 0);
 		CHECK_UINT(lifecycle.row_count, rows);
 		CHECK_UINT(lifecycle.reserve_begin, SERVICE_FIRST + 2 + cases[i].others);
@@ -90,22 +90,22 @@ static void test_active(void)
 	for (int64_t processes = 0; processes < 2; processes++) {
 		struct fixture f;
 
-		CASE("notable, %" PRId64 " alive", processes);
+		CASE("active, %" PRId64 " alive", processes);
 		fixture_init(&f);
 		claim_row(&f, 3, "cc1", processes);
 		refresh(&f, 100);
-		snapshot_notable(f.services.snapshot, 3);
+		snapshot_set_active(f.services.snapshot, 3);
 		refresh(&f, 101);
 		CHECK_INT(state(&f, 3), ROW_SHOWN);
 		CHECK_TEXT(subject(&f, 3), "cc1");
-		CHECK_INT(f.services.lifecycle.notable[3], false);
+		CHECK_INT(f.services.lifecycle.active[3], false);
 		fixture_done(&f);
 	}
-	CASE("notable beyond the rows");
+	CASE("active beyond the rows");
 	struct fixture f;
 	fixture_init(&f);
-	snapshot_notable(f.services.snapshot, ROWS);
-	snapshot_notable(f.services.snapshot, UINT32_MAX);
+	snapshot_set_active(f.services.snapshot, ROWS);
+	snapshot_set_active(f.services.snapshot, UINT32_MAX);
 	fixture_done(&f);
 }
 
@@ -170,7 +170,7 @@ static void test_exited(void)
 	refresh(&f, 325);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
 	CASE("exited after much growth");
-	snapshot_notable(f.services.snapshot, 3);
+	snapshot_set_active(f.services.snapshot, 3);
 	refresh(&f, 326);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
 	CASE("exited for longer");
@@ -335,7 +335,7 @@ static void test_new_names(void)
 	CASE("one new name an hour");
 	fixture_init(&f);
 	lifecycle = &f.services.lifecycle;
-	allowance_init(&lifecycle->news, 1);
+	allowance_init(&lifecycle->new_series_budget, 1);
 	subscribers_add(&lifecycle->subscribers, 43200, NULL, NULL);
 	claim_row(&f, 3, "a", 1);
 	claim_row(&f, 4, "b", 1);

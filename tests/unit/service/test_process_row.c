@@ -107,7 +107,7 @@ static void test_process_of_a_service_name(void)
 
 	CASE("a service is called like the series of a process");
 	fixture_init(&f);
-	subjects_take(&f.services.lifecycle.subjects, SUBJECT_SERVICE, "web-77-1234", 0);
+	subjects_reserve(&f.services.lifecycle.subjects, SUBJECT_SERVICE, "web-77-1234", 0);
 	label_process(&f, 1, 12.34, 77, CONFIGURED, PROCESS_ALIVE);
 	refresh(&f, 100);
 	CHECK_TEXT(process_subject(&f, 1), "(none)");

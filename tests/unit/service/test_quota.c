@@ -5,7 +5,7 @@
  */
 #include "tests/unit/testing.h"
 
-#include "plugin/service/turn.h"
+#include "plugin/service/quota.h"
 #include "plugin/util/clock.h"
 
 #define MS 1000000ULL
@@ -18,47 +18,49 @@ static void test_costs(void)
 		uint64_t cost_ns;
 		unsigned inspections;
 		bool is_exceeded;
-		enum turn next, later;
+		enum quota_pass next, later;
 	} cases[] = {
-		{ "short looks", 1000, MS / 20, 100000, false, TURN_PROMPT, TURN_PROMPT },
-		{ "a few long ones", 1000, MS, 5, false, TURN_PROMPT, TURN_PROMPT },
-		{ "many long ones", 1000, MS, 6, true, TURN_SLOW, TURN_PROMPT },
-		{ "a slow one", 1000, 25 * MS, 1, true, TURN_SLOW, TURN_PROMPT },
-		{ "root's", 0, 25 * MS, 9, false, TURN_ROOT, TURN_ROOT },
+		{ "short inspections", 1000, MS / 20, 100000, false, QUOTA_PASS_PROMPT,
+		  QUOTA_PASS_PROMPT },
+		{ "a few long ones", 1000, MS, 5, false, QUOTA_PASS_PROMPT, QUOTA_PASS_PROMPT },
+		{ "many long ones", 1000, MS, 6, true, QUOTA_PASS_SLOW, QUOTA_PASS_PROMPT },
+		{ "a slow one", 1000, 25 * MS, 1, true, QUOTA_PASS_SLOW, QUOTA_PASS_PROMPT },
+		{ "root's", 0, 25 * MS, 9, false, QUOTA_PASS_ROOT, QUOTA_PASS_ROOT },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct turns quotas = { 0 };
+		struct quotas quotas = { 0 };
 
 		CASE("%s", cases[i].name);
-		turns_begin(&quotas, NS_PER_S);
-		CHECK_INT(turns_of(&quotas, cases[i].uid), cases[i].uid ? TURN_PROMPT : TURN_ROOT);
+		quotas_start(&quotas, NS_PER_S);
+		CHECK_INT(quotas_pass_of(&quotas, cases[i].uid),
+			  cases[i].uid ? QUOTA_PASS_PROMPT : QUOTA_PASS_ROOT);
 		for (unsigned n = 0; n < cases[i].inspections; n++)
-			turns_spend(&quotas, cases[i].uid, cases[i].cost_ns);
-		CHECK_INT(turns_over(&quotas, cases[i].uid), cases[i].is_exceeded);
-		CHECK_INT(turns_over(&quotas, 7), false);
-		turns_begin(&quotas, 2 * NS_PER_S);
-		CHECK_INT(turns_over(&quotas, cases[i].uid), false);
-		CHECK_INT(turns_of(&quotas, cases[i].uid), cases[i].next);
-		CHECK_INT(turns_of(&quotas, 7), TURN_PROMPT);
-		turns_begin(&quotas, 61 * NS_PER_S);
-		CHECK_INT(turns_of(&quotas, cases[i].uid), cases[i].later);
+			quotas_spend(&quotas, cases[i].uid, cases[i].cost_ns);
+		CHECK_INT(quotas_are_used_up(&quotas, cases[i].uid), cases[i].is_exceeded);
+		CHECK_INT(quotas_are_used_up(&quotas, 7), false);
+		quotas_start(&quotas, 2 * NS_PER_S);
+		CHECK_INT(quotas_are_used_up(&quotas, cases[i].uid), false);
+		CHECK_INT(quotas_pass_of(&quotas, cases[i].uid), cases[i].next);
+		CHECK_INT(quotas_pass_of(&quotas, 7), QUOTA_PASS_PROMPT);
+		quotas_start(&quotas, 61 * NS_PER_S);
+		CHECK_INT(quotas_pass_of(&quotas, cases[i].uid), cases[i].later);
 	}
 }
 
 /* More users than entries: the one that was inspected longest ago is forgotten. */
 static void test_many_users(void)
 {
-	struct turns quotas = { 0 };
+	struct quotas quotas = { 0 };
 
 	CASE("many users");
-	for (uint32_t uid = 1; uid <= TURN_USERS_MAX + 1; uid++) {
-		turns_begin(&quotas, NS_PER_S + uid);
-		turns_spend(&quotas, uid, 25 * MS);
+	for (uint32_t uid = 1; uid <= QUOTA_USERS_MAX + 1; uid++) {
+		quotas_start(&quotas, NS_PER_S + uid);
+		quotas_spend(&quotas, uid, 25 * MS);
 	}
-	CHECK_INT(turns_of(&quotas, 1), TURN_PROMPT);
-	for (uint32_t uid = 2; uid <= TURN_USERS_MAX + 1; uid++)
-		CHECK_INT(turns_of(&quotas, uid), TURN_SLOW);
+	CHECK_INT(quotas_pass_of(&quotas, 1), QUOTA_PASS_PROMPT);
+	for (uint32_t uid = 2; uid <= QUOTA_USERS_MAX + 1; uid++)
+		CHECK_INT(quotas_pass_of(&quotas, uid), QUOTA_PASS_SLOW);
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 #include "tests/unit/fake/daemon.h"
 
 #include "plugin/util/message.h"
-#include "plugin/util/pattern.h"
+#include "plugin/util/regex.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,13 +26,13 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
 	return 0;
 }
 
-bool __real_pattern_match(const struct pattern *regex, const char *text);
-bool __wrap_pattern_match(const struct pattern *regex, const char *text);
-bool __wrap_pattern_match(const struct pattern *regex, const char *text)
+bool __real_regex_match(const struct regex *regex, const char *text);
+bool __wrap_regex_match(const struct regex *regex, const char *text);
+bool __wrap_regex_match(const struct regex *regex, const char *text)
 {
 	if (strlen(text) > 1000)
 		now_ns += 25 * 1000000;
-	return __real_pattern_match(regex, text);
+	return __real_regex_match(regex, text);
 }
 
 /* A process with this command line, which sleeps until it is killed. */
@@ -124,14 +124,14 @@ static void test_slow_lines(void)
 	CHECK_UINT(assignments[PROCESSES_MAX - 1].row, SERVICE_FIRST + 1);
 	CHECK_UINT(assignments[0].row, 0);
 	for (size_t i = 1; i < PROCESSES_MAX - 1; i++)
-		CHECK_UINT(assignments[i].row, ASSIGNMENT_LOOK_AGAIN);
+		CHECK_UINT(assignments[i].row, ASSIGNMENT_RETRY);
 	CASE("the next reading");
 	for (size_t i = 1; i < PROCESSES_MAX - 1; i++)
 		list(pids[i], 1, SERVICE_OTHER)->uid = 1001;
 	list((pid_t)pid_last, 1, SERVICE_OTHER)->uid = 1000;
 	resolve(&f);
 	CHECK_UINT(assignments[0].row, 0);
-	CHECK_UINT(assignments[1].row, ASSIGNMENT_LOOK_AGAIN);
+	CHECK_UINT(assignments[1].row, ASSIGNMENT_RETRY);
 	CHECK_UINT(assignments[PROCESSES_MAX - 2].row, SERVICE_FIRST + 1);
 	fixture_done(&f);
 	for (size_t i = 0; i < PROCESSES_MAX; i++)

@@ -15,7 +15,7 @@ static void give_name(struct fixture *f, uint32_t row, const char *name, const c
 
 	strcpy(named.name, name);
 	strcpy(named.other_name, other_name);
-	row_name_take(&f->services.lifecycle, row, &named, true);
+	row_name_set(&f->services.lifecycle, row, &named, true);
 }
 
 static void claim_unit(struct fixture *f, uint32_t row, const char *name)
@@ -79,7 +79,7 @@ static void test_tries(void)
 		CASE("try %d", i);
 		row = 0;
 		CHECK_INT(row_name_wanted(&f.services.lifecycle, &row, &key), true);
-		row_name_take(&f.services.lifecycle, 4, &name, false);
+		row_name_set(&f.services.lifecycle, 4, &name, false);
 		CHECK_INT(row_name_is_known(&f.services.lifecycle, 4), i == 3);
 	}
 	CASE("the row is another's");
@@ -99,7 +99,7 @@ static void test_nameless(void)
 	fixture_init(&f);
 	claim_key(&f, 4, GROUP_DOCKER, ID_A, 1);
 	name.key = key_of_row(&f, 4);
-	row_name_take(&f.services.lifecycle, 4, &name, true);
+	row_name_set(&f.services.lifecycle, 4, &name, true);
 	refresh(&f, 100);
 	refresh(&f, 120);
 	CHECK_TEXT(subject(&f, 4), "other");
@@ -252,9 +252,9 @@ static void test_allowances(void)
 		CHECK_TEXT(subject(&f, 4), cases[i].command ? "bash" : "other");
 		CHECK_TEXT(subject(&f, 5), cases[i].user ? "user-alice" : "other");
 		CHECK_TEXT(subject(&f, CONFIGURED), "web");
-		CHECK_INT(f.services.snapshot->states[3].anyones, false);
-		CHECK_INT(f.services.snapshot->states[4].anyones, true);
-		CHECK_INT(f.services.snapshot->states[5].anyones, true);
+		CHECK_INT(f.services.snapshot->states[3].user_controlled, false);
+		CHECK_INT(f.services.snapshot->states[4].user_controlled, true);
+		CHECK_INT(f.services.snapshot->states[5].user_controlled, true);
 		fixture_done(&f);
 	}
 }
@@ -300,12 +300,12 @@ static void test_of_a_block(void)
 	generation = generation_of(&f, CONFIGURED);
 	claim_key(&f, 3, GROUP_DOCKER, ID_A, 0);
 	refresh(&f, 90);
-	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
+	CHECK_INT(snapshot_is_undecided(f.services.snapshot, 3), true);
 	name.key = key_of_row(&f, 3);
-	row_name_take(&f.services.lifecycle, 3, &name, true);
+	row_name_set(&f.services.lifecycle, 3, &name, true);
 	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
 	refresh(&f, 100);
-	CHECK_INT(snapshot_held(f.services.snapshot, 3), false);
+	CHECK_INT(snapshot_is_undecided(f.services.snapshot, 3), false);
 	CHECK_TEXT(subject(&f, 3), "web");
 	CHECK_UINT(f.services.snapshot->names_refused, 0);
 	CASE("of a block, a table has not been read since that is known");
@@ -323,17 +323,17 @@ static void test_of_a_block(void)
 	CASE("the row is another container's");
 	claim_key(&f, 3, GROUP_DOCKER, ID_B, 1);
 	refresh(&f, 500);
-	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
+	CHECK_INT(snapshot_is_undecided(f.services.snapshot, 3), true);
 	refresh(&f, 520);
-	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
+	CHECK_INT(snapshot_is_undecided(f.services.snapshot, 3), true);
 	CASE("all files time out");
 	refresh(&f, 530);
-	CHECK_INT(snapshot_held(f.services.snapshot, 3), false);
+	CHECK_INT(snapshot_is_undecided(f.services.snapshot, 3), false);
 	CHECK_TEXT(subject(&f, 3), "other");
 	CASE("a unit, which no block is named after");
 	claim_key(&f, 4, GROUP_UNIT, "cron", 1);
 	refresh(&f, 540);
-	CHECK_INT(snapshot_held(f.services.snapshot, 4), false);
+	CHECK_INT(snapshot_is_undecided(f.services.snapshot, 4), false);
 	fixture_done(&f);
 }
 

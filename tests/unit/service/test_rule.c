@@ -132,7 +132,7 @@ static void test_cgroup_program(void)
 		{ "<Service \"a\">\nCgroup \"x\"\n</Service>", true },
 		{ "<Service \"a\">\nUnit \"x\"\n</Service>", true },
 	};
-	static const char *const programs[] = { "service_cgroup", "service_cgroup_gone" };
+	static const char *const programs[] = { "service_cgroup", "service_cgroup_removed" };
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct fixture f;

@@ -50,19 +50,19 @@ static void test_constant(void)
 
 	CASE("constant");
 	fixture_init(&f);
-	before = services_take(&f.services);
+	before = services_acquire(&f.services);
 	claim_row(&f, 3, "bash", 1);
 	refresh(&f, 100);
 	refresh(&f, 110);
-	after = services_take(&f.services);
+	after = services_acquire(&f.services);
 	CHECK_INT(before->states[3].state, ROW_FREE);
 	CHECK_UINT(before->shown, 3);
 	CHECK_INT(after->states[3].state, ROW_SHOWN);
 	CHECK_UINT(after->shown, 4);
 	CHECK_TEXT(after->subjects.subject[snapshot_subject(after, 3)].name, "bash");
-	CASE("what was notable in it counts");
-	snapshot_notable(before, 3);
-	CHECK_INT(f.services.lifecycle.notable[3], true);
+	CASE("what was active in it counts");
+	snapshot_set_active(before, 3);
+	CHECK_INT(f.services.lifecycle.active[3], true);
 	services_release(&f.services, before);
 	services_release(&f.services, after);
 	CASE("time does not go back");
@@ -174,7 +174,7 @@ static void *read_often(void *of)
 
 			reading_thread->odd +=
 				subject < 0 || !snapshot->subjects.subject[subject].used;
-			snapshot_notable(snapshot, row);
+			snapshot_set_active(snapshot, row);
 		}
 		services_read(&reading_thread->f->services, reading_thread->subscriber, snapshot,
 			      begin_ns);

@@ -33,13 +33,13 @@ static void test_numbers(void)
 	CHECK_UINT(s.subject[db].generation, first);
 
 	CASE("one row less");
-	subjects_leave(&s, (size_t)db);
+	subjects_release(&s, (size_t)db);
 	CHECK_INT(s.subject[db].used, true);
 
 	CASE("no row is left, another subject gets the number");
-	subjects_leave(&s, (size_t)db);
+	subjects_release(&s, (size_t)db);
 	CHECK_INT(s.subject[db].used, false);
-	subjects_leave(&s, (size_t)db);
+	subjects_release(&s, (size_t)db);
 	CHECK_UINT(s.subject[db].rows, 0);
 	s.subject[db].top_n = 5;
 	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, "mail"), db);
@@ -55,7 +55,7 @@ static void test_numbers(void)
 
 	CASE("a name that left comes back as another subject");
 	first = s.subject[3].generation;
-	subjects_leave(&s, 3);
+	subjects_release(&s, 3);
 	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, "db"), 3);
 	CHECK_INT(s.subject[3].generation > first, 1);
 
@@ -148,7 +148,7 @@ static void test_reserved(void)
 	struct subjects s = { 0 };
 
 	for (size_t i = 0; i < COUNT_OF(reserved); i++)
-		subjects_take(&s, reserved[i].kind, reserved[i].name, reserved[i].numbers);
+		subjects_reserve(&s, reserved[i].kind, reserved[i].name, reserved[i].numbers);
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		CASE("a command called \"%s\"", cases[i].name);
 		CHECK_TEXT(entered(&s, SUBJECT_COMMAND, cases[i].name), cases[i].want);
@@ -160,7 +160,7 @@ static void test_reserved(void)
 	CASE("a service does not");
 	CHECK_TEXT(entered(&s, SUBJECT_SERVICE, "disk-1"), "disk-1");
 	CASE("no room for underscores");
-	CHECK_INT(subjects_take(&s, SUBJECT_SERVICE, X127, 0), 0);
+	CHECK_INT(subjects_reserve(&s, SUBJECT_SERVICE, X127, 0), 0);
 	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, X127), -EEXIST);
 	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, X127 "cut"), -EEXIST);
 	subjects_done(&s);

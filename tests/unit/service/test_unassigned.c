@@ -5,11 +5,11 @@
  */
 #include "tests/unit/fake/blocks.h"
 
-#include "plugin/service/waiting.h"
+#include "plugin/service/unassigned.h"
 
 #define SERVICE (SERVICE_FIRST + 1)
 
-static struct waiting_process unassigned[] = {
+static struct unassigned_process unassigned[] = {
 	{ .pid = 10, .since_ns = 500, .row = SERVICE_OTHER, .key.text = "newest" },
 	{ .pid = 11, .since_ns = 300, .row = SERVICE_OTHER, .key.text = "second" },
 	{ .pid = 12, .since_ns = 100, .row = SERVICE_OTHER, .key.text = "first" },
@@ -20,7 +20,7 @@ static struct waiting_process unassigned[] = {
 };
 
 /* Units and containers, which have priority. */
-static struct waiting_process groups[] = {
+static struct unassigned_process groups[] = {
 	{ .pid = 10, .since_ns = 100, .row = SERVICE_OTHER, .key.text = "a" },
 	{ .pid = 11, .since_ns = 500, .row = SERVICE_OTHER, .key = { GROUP_UNIT, "a" } },
 	{ .pid = 12, .since_ns = 50, .row = SERVICE_OTHER, .key = { GROUP_USER, "user-0" } },
@@ -81,7 +81,7 @@ static void test_order(void)
 		maps_on_walk = note;
 		walks = maps_walks;
 		next = 0;
-		CHECK_INT(waiting_serve(&f.services.object, &cases[i].free_rows, &error), 0);
+		CHECK_INT(unassigned_give_rows(&f.services.object, &cases[i].free_rows, &error), 0);
 		CHECK_UINT(next, bits(cases[i].want));
 		CHECK_UINT(maps_walks, walks + cases[i].walks);
 		CHECK_UINT(maps_count("assignments"), 0);
@@ -112,7 +112,7 @@ static void test_groups(void)
 		maps_iterate(groups, sizeof(groups));
 		maps_on_walk = note;
 		next = 0;
-		CHECK_INT(waiting_serve(&f.services.object, &cases[i].free_rows, &error), 0);
+		CHECK_INT(unassigned_give_rows(&f.services.object, &cases[i].free_rows, &error), 0);
 		CHECK_UINT(next, bits(cases[i].want));
 		fixture_done(&f);
 	}
@@ -133,12 +133,12 @@ static void test_any(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct service_counters counters = { .waiting = cases[i].unassigned,
-						     .waiting_names = cases[i].names,
-						     .waiting_groups = cases[i].groups };
+		struct service_counters counters = { .unassigned = cases[i].unassigned,
+						     .unassigned_names = cases[i].names,
+						     .unassigned_groups = cases[i].groups };
 
 		CASE("any, %zu", i);
-		CHECK_INT(waiting_any(&counters, &cases[i].free_rows), cases[i].want);
+		CHECK_INT(unassigned_any(&counters, &cases[i].free_rows), cases[i].want);
 	}
 }
 

@@ -7,7 +7,7 @@
 
 #include "tests/unit/fake/maps.h"
 
-#include "plugin/object/image.h"
+#include "plugin/object/engine_object.h"
 #include "plugin/service/walk.h"
 #include "plugin/util/clock.h"
 
@@ -16,7 +16,7 @@
 #define LONGER_THAN_UP_S 1e15
 #define LONG_S 3600
 
-static struct file_reader files;
+static struct file_helper files;
 static struct object own;
 static struct walk walk;
 
@@ -33,7 +33,7 @@ static void begin(void)
 
 	walk = (struct walk){ 0 };
 	pthread_rwlock_init(&walk.lock, NULL);
-	CHECK_INT(image_open(&own, &error), 0);
+	CHECK_INT(engine_object_open(&own, &error), 0);
 	CHECK_INT(walk_prepare(&own, &error), 0);
 	walk.states = bpf_map__fd(object_map(&own, "walks"));
 	walk.programs = bpf_map__fd(object_map(&own, "walk_visitors"));
@@ -52,8 +52,8 @@ static unsigned read_once(const struct object *object, double interval_s)
 	struct error error = { "" };
 	unsigned before = maps_walks;
 
-	CHECK_INT(walk_take(&walk, object, interval_s, 0, &error), 0);
-	walk_put(&walk, object);
+	CHECK_INT(walk_acquire(&walk, object, interval_s, 0, &error), 0);
+	walk_release(&walk, object);
 	return maps_walks - before;
 }
 
@@ -91,8 +91,8 @@ static void test_age(void)
 	open_object(&process, "bpf/process.bpf.o");
 	open_object(&request, "bpf/request.bpf.o");
 	open_object(&none, "bpf/oom.bpf.o");
-	CHECK_INT(walk_join(&walk, &process, &error), 0);
-	CHECK_INT(walk_join(&walk, &none, &error), 0);
+	CHECK_INT(walk_add(&walk, &process, &error), 0);
+	CHECK_INT(walk_add(&walk, &none, &error), 0);
 	CHECK_UINT(maps_count("walk_visitors"), 1);
 	CHECK_UINT(all(), 1);
 	CHECK_UINT(read_once(&none, 0), 0);
@@ -104,22 +104,22 @@ static void test_age(void)
 	CHECK_UINT(walk_as_of(&walk, &none, UINT64_MAX), UINT64_MAX);
 	CHECK_UINT(read_once(&process, 0), 1);
 	CASE("no walk twice");
-	CHECK_INT(walk_take(&walk, &process, LONG_S, walk.begun_ns, &error), 0);
-	walk_put(&walk, &process);
+	CHECK_INT(walk_acquire(&walk, &process, LONG_S, walk.begun_ns, &error), 0);
+	walk_release(&walk, &process);
 	CHECK_UINT(read_once(&process, LONG_S), 0);
 	CASE("no time has passed since the last one");
 	claimed = maps_walks;
-	CHECK_INT(walk_take(&walk, &process, LONG_S, clock_ns() + NS_PER_S, &error), 0);
-	walk_put(&walk, &process);
+	CHECK_INT(walk_acquire(&walk, &process, LONG_S, clock_ns() + NS_PER_S, &error), 0);
+	walk_release(&walk, &process);
 	CHECK_UINT(maps_walks - claimed, 1);
-	CHECK_INT(walk_join(&walk, &none, &error), 0);
+	CHECK_INT(walk_add(&walk, &none, &error), 0);
 	CASE("a probe that joins needs a walk, and then uses that of another");
-	CHECK_INT(walk_join(&walk, &request, &error), 0);
+	CHECK_INT(walk_add(&walk, &request, &error), 0);
 	CHECK_UINT(maps_count("walk_visitors"), 2);
 	CHECK_UINT(read_once(&request, LONG_S), 1);
 	CHECK_UINT(read_once(&process, LONG_S), 0);
 	CASE("no gap where one has left");
-	walk_leave(&walk, &process);
+	walk_remove(&walk, &process);
 	CHECK_UINT(maps_count("walk_visitors"), 1);
 	CHECK_INT(maps_get("walk_visitors", &(uint32_t){ 0 }, &(uint32_t){ 0 }), 1);
 	CHECK_UINT(read_once(&process, 0), 0);
@@ -140,11 +140,11 @@ static void test_failure(void)
 	CASE("a walk that fails");
 	begin();
 	open_object(&process, "bpf/process.bpf.o");
-	CHECK_INT(walk_join(&walk, &process, &error), 0);
+	CHECK_INT(walk_add(&walk, &process, &error), 0);
 	CHECK_UINT(read_once(&process, LONG_S), 1);
 	CHECK_INT(maps_put("walks", &(uint32_t){ 0 }, &none), 1);
 	maps_fail_walks = EMFILE;
-	CHECK_INT(walk_take(&walk, &process, 0, 0, &error), -EMFILE);
+	CHECK_INT(walk_acquire(&walk, &process, 0, 0, &error), -EMFILE);
 	CHECK_HAS(error.text, "cannot run its iterator: Too many open files");
 	CHECK_UINT(all(), 1);
 	maps_fail_walks = 0;
@@ -169,14 +169,14 @@ static void test_endless(void)
 	begin();
 	open_object(&process, "bpf/process.bpf.o");
 	open_object(&request, "bpf/request.bpf.o");
-	CHECK_INT(walk_join(&walk, &request, &error), 0);
-	CHECK_INT(walk_join(&walk, &process, &error), 0);
+	CHECK_INT(walk_add(&walk, &request, &error), 0);
+	CHECK_INT(walk_add(&walk, &process, &error), 0);
 	CHECK_UINT(read_once(&request, 0), 1);
 	CHECK_INT(maps_put("walks", &(uint32_t){ 0 }, &second), 1);
 	maps_on_walk = fail_no_more;
 	CHECK_UINT(read_once(&request, 0), 2);
 	CHECK_UINT(maps_count("walk_visitors"), 1);
-	CHECK_INT(walk_take(&walk, &process, 0, 0, &error), -EAGAIN);
+	CHECK_INT(walk_acquire(&walk, &process, 0, 0, &error), -EAGAIN);
 	CHECK_TEXT(
 		error.text,
 		"program process_walk: it kept others from the walk over tasks, and is called no more");
@@ -185,11 +185,11 @@ static void test_endless(void)
 	CHECK_UINT(read_once(&request, 0), 1);
 	CHECK_UINT(maps_count("walk_visitors"), 1);
 	CASE("a walk that calls none");
-	walk_leave(&walk, &process);
+	walk_remove(&walk, &process);
 	maps_on_walk = NULL;
 	maps_fail_walks = EAGAIN;
 	CHECK_INT(maps_put("walks", &(uint32_t){ 0 }, &(struct walk_state){ 0 }), 1);
-	CHECK_INT(walk_take(&walk, &request, 0, 0, &error), -EAGAIN);
+	CHECK_INT(walk_acquire(&walk, &request, 0, 0, &error), -EAGAIN);
 	CHECK_UINT(maps_count("walk_visitors"), 1);
 	object_done(&process);
 	object_done(&request);
@@ -205,7 +205,7 @@ static void test_too_many(void)
 	begin();
 	for (int i = 0; i <= WALK_VISITORS_MAX; i++) {
 		open_object(&objects[i], "bpf/process.bpf.o");
-		CHECK_INT(walk_join(&walk, &objects[i], &error),
+		CHECK_INT(walk_add(&walk, &objects[i], &error),
 			  i < WALK_VISITORS_MAX ? 0 : -ENOSPC);
 	}
 	CHECK_HAS(error.text, "too many programs have");
@@ -237,13 +237,13 @@ static void test_exempt(void)
 
 int main(void)
 {
-	file_reader_init(&files);
+	file_helper_init(&files);
 	test_prepare();
 	test_age();
 	test_failure();
 	test_endless();
 	test_too_many();
 	test_exempt();
-	file_reader_done(&files);
+	file_helper_done(&files);
 	return testing_end();
 }

@@ -57,8 +57,8 @@ int main(void)
 
 		CASE("%s: %.40s", cases[i].name, cases[i].text);
 		/* In a buffer without a NUL, as files have none. */
-		length = file->say(text, strlen(text), cases[i].second, strlen(cases[i].second),
-				   said);
+		length = file->translate(text, strlen(text), cases[i].second,
+					 strlen(cases[i].second), said);
 		CHECK_INT(length, cases[i].want ? (int)strlen(cases[i].want) : -EINVAL);
 		said[length < 0 ? 0 : length] = '\0';
 		CHECK_TEXT(said, cases[i].want ?: "");

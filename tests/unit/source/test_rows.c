@@ -263,7 +263,7 @@ static void test_grant(void)
 		const struct row_counts counts = {
 			.services = cases[i].services,
 			.slots = 5,
-			.by_leave = true,
+			.by_grant = true,
 			.shards = 4,
 			.config = &config,
 		};
@@ -280,8 +280,8 @@ static void test_grant(void)
 			  1);
 		CHECK_INT(table_resize(&table, &counts, object, &error), 0);
 		CHECK_UINT(table.rows.count, cases[i].count);
-		CHECK_UINT(table.rows.kept, cases[i].reserved);
-		CHECK_UINT(table.rows.open, cases[i].user_first);
+		CHECK_UINT(table.rows.reserved, cases[i].reserved);
+		CHECK_UINT(table.rows.user_first, cases[i].user_first);
 		table_done(&table);
 		bpf_object__close(object);
 	}
@@ -331,8 +331,8 @@ static void test_shared_map(void)
 			rows[k].owners.map = at[2] < 0 ? NULL : map[at[2]];
 		}
 		CASE("share %zu", i);
-		CHECK_INT(rows_share(&rows[0], &rows[1]), cases[i].want);
-		CHECK_INT(rows_share(&rows[1], &rows[0]), cases[i].want);
+		CHECK_INT(rows_have_common_map(&rows[0], &rows[1]), cases[i].want);
+		CHECK_INT(rows_have_common_map(&rows[1], &rows[0]), cases[i].want);
 	}
 }
 

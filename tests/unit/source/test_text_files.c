@@ -8,7 +8,7 @@
 
 #include "plugin/source/text_files.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static void put(const char *path, const char *text)
 static const char *said(struct text_files *files, struct text_file *file)
 {
 	static char got[128];
-	struct pseudo_text text = { 0 };
+	struct kernel_text text = { 0 };
 	ssize_t length = text_file_read(files, file, &text, 100);
 
 	if (length < 0)
@@ -41,7 +41,7 @@ static const char *said(struct text_files *files, struct text_file *file)
 	else
 		snprintf(got, sizeof(got), "%s%.*s", file->is_new ? "new " : "", (int)length,
 			 text.bytes);
-	pseudo_text_done(&text);
+	kernel_text_done(&text);
 	return got;
 }
 
@@ -166,7 +166,7 @@ static void test_services(void)
 					     { .cgroups = { NULL, 0 } },
 					     { .cgroups = { db, 1 } } };
 	const struct config config = { .services = services, .service_count = 3 };
-	const struct file_tag tag = { .root = PSEUDO_CGROUP, .path = "cpu.stat" };
+	const struct file_tag tag = { .root = KERNEL_FS_CGROUP, .path = "cpu.stat" };
 	struct text_files files;
 
 	CASE("files of services");

@@ -21,7 +21,7 @@ static const struct fields sums = {
 
 /* The key: service, name, device; the row: n, g. */
 static const struct fields keys = {
-	.file = { .root = PSEUDO_CGROUP, .form = FORM_LINES },
+	.file = { .root = KERNEL_FS_CGROUP, .form = FORM_LINES },
 	.field = { { .member = "n", .offset = 0, .size = 8 },
 		   { .member = "g", .offset = 8, .size = 8, .is_gauge = true, .column = 1 },
 		   { .of_key = true, .is_text = true, .offset = 4, .size = 4 },
@@ -96,7 +96,7 @@ static void test_sums(bool begins_at_zero)
 	set_begins_at_zero(&c);
 	set_new(&a, true);
 	set_new(&c, true);
-	fields.file.root = begins_at_zero ? PSEUDO_CGROUP : PSEUDO_PROC;
+	fields.file.root = begins_at_zero ? KERNEL_FS_CGROUP : KERNEL_FS_PROC;
 	CASE("sums%s", begins_at_zero ? " from zero" : "");
 	CHECK_INT(text_rows_init(&rows, &fields, 5, STRIDE, cells), 0);
 	text_rows_begin(&rows);
@@ -148,7 +148,7 @@ static void test_several(bool single)
 	struct fields fields = sums;
 	struct text_rows rows;
 
-	fields.file = (struct file_tag){ .root = PSEUDO_CGROUP,
+	fields.file = (struct file_tag){ .root = KERNEL_FS_CGROUP,
 					 .is_single = single,
 					 .is_highest = !single };
 	CHECK_INT(text_rows_init(&rows, &fields, 5, STRIDE, cells), 0);
@@ -215,7 +215,7 @@ static void test_bases(void)
 	char got[64] = "";
 
 	CASE("what is there first was counted before, and a taker that has enough");
-	fields.file.root = PSEUDO_PROC;
+	fields.file.root = KERNEL_FS_PROC;
 	CHECK_INT(text_rows_init(&rows, &fields, 3, STRIDE + 8, NULL), 0);
 	text_rows_begin(&rows);
 	CHECK_INT(read_text(&rows, &a, "x 1 n=1\n"), 1);

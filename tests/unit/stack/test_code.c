@@ -17,7 +17,7 @@
 
 #define PAGE 4096
 
-static struct file_reader files = FILE_READER_NONE;
+static struct file_helper files = FILE_HELPER_NONE;
 static unsigned messages;
 
 static void count_message(int severity, const char *text)
@@ -48,7 +48,7 @@ static struct stack_head own(void)
 
 static struct stack_frame at_address(const void *address)
 {
-	return (struct stack_frame){ .status = STACK_ADDRESS, .place = (uintptr_t)address };
+	return (struct stack_frame){ .status = STACK_ADDRESS, .location = (uintptr_t)address };
 }
 
 static uint64_t offset_of(const void *function)
@@ -94,20 +94,20 @@ static void test_addresses(void)
 	CHECK_INT(number != CODE_UNKNOWN, 1);
 	other.image++;
 	CHECK_UINT(codes_of(codes, &other, &frame), number);
-	codes_look(codes, NULL, NULL);
+	codes_resolve(codes, NULL, NULL);
 	CHECK_TEXT(codes_name(codes, number),
 		   expected('f', offset_of((const void *)(uintptr_t)test_addresses)));
 	CASE("one request");
 	codes_forget(codes);
 	number = codes_of(codes, &head, &frame);
-	codes_look(codes, NULL, NULL);
+	codes_resolve(codes, NULL, NULL);
 	CHECK_UINT(fake_requests, 1);
 	CHECK_TEXT(codes_name(codes, number),
 		   expected('f', offset_of((const void *)(uintptr_t)test_addresses)));
 	CASE("of a process that is another one, and of none");
 	other.began_ns -= 20000000;
 	CHECK_UINT(codes_of(codes, &other, &frame), CODE_UNKNOWN);
-	frame.place = 1;
+	frame.location = 1;
 	CHECK_UINT(codes_of(codes, &head, &frame), CODE_UNKNOWN);
 	frame.status = 77;
 	CHECK_UINT(codes_of(codes, &head, &frame), CODE_UNKNOWN);
@@ -128,20 +128,20 @@ static void test_build_ids(void)
 	CHECK_INT(stat("/proc/self/exe", &program), 0);
 	fake_inode = program.st_ino;
 	memcpy(fake_build_id, frame.build_id, sizeof(fake_build_id));
-	frame.place = offset_of((const void *)(uintptr_t)test_build_ids);
+	frame.location = offset_of((const void *)(uintptr_t)test_build_ids);
 	number = codes_of(codes, &head, &frame);
 	frame.build_id[0]++;
 	unknown = codes_of(codes, &head, &frame);
-	codes_look(codes, NULL, NULL);
+	codes_resolve(codes, NULL, NULL);
 	CASE("a build ID of a file of the process, and of none");
-	CHECK_TEXT(codes_name(codes, number), expected('f', frame.place));
+	CHECK_TEXT(codes_name(codes, number), expected('f', frame.location));
 	CHECK_TEXT(codes_name(codes, unknown), "[unknown]");
 	CASE("of a process that has ended, by a file that is known");
 	codes_forget(codes);
 	frame.build_id[0]--;
 	number = codes_of(codes, &exited, &frame);
-	codes_look(codes, NULL, NULL);
-	CHECK_TEXT(codes_name(codes, number), expected('f', frame.place));
+	codes_resolve(codes, NULL, NULL);
+	CHECK_TEXT(codes_name(codes, number), expected('f', frame.location));
 	codes_free(codes);
 }
 
@@ -160,7 +160,7 @@ static void test_made(void)
 	unlink(path);
 	begin(&codes);
 	number = codes_of(codes, &head, &frame);
-	codes_look(codes, NULL, NULL);
+	codes_resolve(codes, NULL, NULL);
 	CHECK_TEXT(codes_name(codes, number), "[made]");
 	CASE("with one");
 	map = fopen(path, "w");
@@ -169,7 +169,7 @@ static void test_made(void)
 		fclose(map);
 	codes_forget(codes);
 	number = codes_of(codes, &head, &frame);
-	codes_look(codes, NULL, NULL);
+	codes_resolve(codes, NULL, NULL);
 	CHECK_TEXT(codes_name(codes, number), expected('m', (uintptr_t)code + 8));
 	unlink(path);
 	codes_free(codes);
@@ -197,23 +197,23 @@ static void test_names(void)
 	begin(&codes);
 	fake_name = "  a\tb;c d ";
 	number = codes_of(codes, &head, &frame);
-	codes_look(codes, NULL, NULL);
+	codes_resolve(codes, NULL, NULL);
 	CHECK_TEXT(codes_name(codes, number), "a?b;c d");
 	codes_free(codes);
 	CASE("an unreadable file is logged once");
 	begin(&codes);
 	fake_status = -EBADMSG;
 	number = codes_of(codes, &head, &frame);
-	codes_look(codes, NULL, NULL);
+	codes_resolve(codes, NULL, NULL);
 	CHECK_TEXT(codes_name(codes, number), want);
-	codes_look(codes, NULL, NULL);
+	codes_resolve(codes, NULL, NULL);
 	CHECK_UINT(fake_requests, 1);
 	CHECK_UINT(messages, 1);
 	codes_free(codes);
 	CASE("no time");
 	begin(&codes);
 	number = codes_of(codes, &head, &frame);
-	codes_look(codes, not_now, &calls);
+	codes_resolve(codes, not_now, &calls);
 	CHECK_UINT(calls, 1);
 	CHECK_UINT(fake_requests, 0);
 	CHECK_TEXT(codes_name(codes, number), want);
@@ -231,7 +231,7 @@ static void test_kernel(void)
 	CHECK_INT(ksyms_parse(&ksyms, text), 0);
 	number = codes_of_kernel(codes, 0xffffffff81000123);
 	CHECK_UINT(codes_of_kernel(codes, 0xffffffff81000123), number);
-	codes_look(codes, NULL, NULL);
+	codes_resolve(codes, NULL, NULL);
 	CHECK_TEXT(codes_name(codes, number), "second_[k]");
 	codes_free(codes);
 	ksyms_done(&ksyms);
@@ -245,6 +245,6 @@ int main(void)
 	test_build_ids();
 	test_made();
 	test_names();
-	file_reader_done(&files);
+	file_helper_done(&files);
 	return testing_end();
 }

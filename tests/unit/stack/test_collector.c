@@ -14,7 +14,7 @@
 
 #define T 1795525200 /* 2026-11-24 13:00:00 UTC */
 
-static struct file_reader files = FILE_READER_NONE;
+static struct file_helper files = FILE_HELPER_NONE;
 static int cpu, opened;
 
 static struct ksyms ksyms = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -75,18 +75,18 @@ static void test_frames(void)
 		/* A call that is the last instruction of its function: its return address is in
 		 * the next one. */
 		.kernel = { 0xffffffff81000100, 0xffffffff81000100 },
-		.user = { { .status = STACK_ADDRESS, .place = 5 } },
+		.user = { { .status = STACK_ADDRESS, .location = 5 } },
 	};
 	struct collector *collector = begin();
 	size_t size = sizeof(record);
 
 	CASE("frames");
-	CHECK_INT(collector_take(collector, cpu, "web", &record, size, T), 0);
+	CHECK_INT(collector_add(collector, cpu, "web", &record, size, T), 0);
 	CHECK_INT(collector_since(collector), T);
-	CHECK_INT(collector_take(collector, cpu, "web", &record, size, T + 1), 0);
-	CHECK_INT(collector_take(collector, cpu, "db", &record, size, T + 1), 0);
+	CHECK_INT(collector_add(collector, cpu, "web", &record, size, T + 1), 0);
+	CHECK_INT(collector_add(collector, cpu, "db", &record, size, T + 1), 0);
 	record.head.user_count = 0;
-	CHECK_INT(collector_take(collector, cpu, "web", &record, size - sizeof(record.user), T), 0);
+	CHECK_INT(collector_add(collector, cpu, "web", &record, size - sizeof(record.user), T), 0);
 	write_all(collector);
 	check_file("p/web-cpu-20261124-13.folded",
 		   "a_b_c;[unknown];entry_[k];leaf_[k] 4\na_b_c;[read];entry_[k];leaf_[k] 2\n");
@@ -102,7 +102,7 @@ static void add_text(struct collector *collector, int view, uint64_t value, cons
 
 	memcpy(bytes, &head, sizeof(head));
 	memcpy(bytes + sizeof(head), text, length);
-	CHECK_INT(collector_take(collector, view, "files", bytes, sizeof(head) + length, T), 0);
+	CHECK_INT(collector_add(collector, view, "files", bytes, sizeof(head) + length, T), 0);
 }
 
 static void test_texts(void)
@@ -140,13 +140,13 @@ static void test_hostile(void)
 
 	CASE("too short");
 	for (size_t size = 0; size < sizeof(record); size++)
-		CHECK_INT(collector_take(collector, cpu, "web", &record, size, T), -EINVAL);
+		CHECK_INT(collector_add(collector, cpu, "web", &record, size, T), -EINVAL);
 	CASE("more frames than there may be");
 	record.head.kernel_count = STACK_KERNEL_MAX + 1;
-	CHECK_INT(collector_take(collector, cpu, "web", &record, 1 << 20, T), -EINVAL);
+	CHECK_INT(collector_add(collector, cpu, "web", &record, 1 << 20, T), -EINVAL);
 	record.head.kernel_count = 0;
 	record.head.user_count = UINT16_MAX;
-	CHECK_INT(collector_take(collector, cpu, "web", &record, 1 << 20, T), -EINVAL);
+	CHECK_INT(collector_add(collector, cpu, "web", &record, 1 << 20, T), -EINVAL);
 	CHECK_INT(collector_since(collector), 0);
 	collector_free(collector);
 }
@@ -160,6 +160,6 @@ int main(void)
 	test_hostile();
 	scratch_end();
 	ksyms_done(&ksyms);
-	file_reader_done(&files);
+	file_helper_done(&files);
 	return testing_end();
 }

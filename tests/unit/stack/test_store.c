@@ -225,7 +225,7 @@ static void test_limits(void)
 	CASE("an hour that is larger than all may be");
 	fill(store, "huge", T + 5 * HOUR, 2200);
 	check_write(store, T + 5 * HOUR, -ENOSPC,
-		    "k: removing files of this hour, as they alone take "
+		    "k: removing files of this hour, as they take "
 		    "more than KeepMiB 1 of <Profiles>");
 	check_file("k/web-cpu-20261124-18.folded", "main 1\n");
 	check_file("k/huge-cpu-20261124-18.folded", "(none)");

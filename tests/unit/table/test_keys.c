@@ -10,7 +10,7 @@
 #include "tests/unit/fake/string_list.h"
 #include "tests/unit/fake/table.h"
 
-#include "bpf/lib/service.h"
+#include "bpf/lib/services/service.h"
 #include "plugin/table/key_name.h"
 #include "plugin/table/keys.h"
 #include "plugin/table/kind.h"
@@ -40,7 +40,7 @@ static int start(struct rows *rows, struct error *error)
 	return rows && error ? 0 : -1;
 }
 
-static int each(struct rows *rows, row_taker *add_row, void *to, struct error *error)
+static int each(struct rows *rows, row_visitor *add_row, void *to, struct error *error)
 {
 	int status = 0;
 
@@ -124,7 +124,7 @@ static const char *dispatched(const struct fixture *f)
 
 		if (!fed(&f->table, i))
 			continue;
-		kind_of(SUBJECT_KEY)->name(&f->table, &f->services.snapshot, "probe", i, &name);
+		row_kind_of(SUBJECT_KEY)->name(&f->table, &f->services.snapshot, "probe", i, &name);
 		snprintf(text + length, sizeof(text) - length, "%s%s/%s=%ju", length ? " " : "",
 			 name.subject, name.labels, (uintmax_t)total(&f->table, i, 0));
 	}
@@ -183,7 +183,7 @@ static void test_choice(void)
 	set(SERVICE_FIRST + 1, 2, 7);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGHUP=1 web/SIGTRAP=5 web/other=15");
-	CHECK_REAL(f.table.keys.rest_percent, 100.0 * 15 / 21, 1e-9);
+	CHECK_REAL(f.table.keys.other_percent, 100.0 * 15 / 21, 1e-9);
 	CASE("and again");
 	set(SERVICE_FIRST, 2, 100);
 	set(SERVICE_FIRST, 1, 3);
@@ -296,7 +296,7 @@ static void test_other(void)
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/a=5 web/other=7 db/other=3");
 	CHECK_UINT(f.table.keys.shown, 1);
-	CHECK_REAL(f.table.keys.rest_percent, 100.0 * 10 / 15, 1e-9);
+	CHECK_REAL(f.table.keys.other_percent, 100.0 * 10 / 15, 1e-9);
 	CASE("with names that have no series");
 	set(SERVICE_FIRST, 'b', 1);
 	set(SERVICE_FIRST, 'c', 2);
@@ -320,8 +320,8 @@ static void test_top(void)
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGHUP=1000 web/SIGINT=10 web/other=15 db/other=1");
 	CHECK_UINT(f.table.keys.shown, 2);
-	CHECK_UINT(f.table.keys.rest, 2);
-	CHECK_REAL(f.table.keys.rest_percent, 100.0 * 16 / 1026, 1e-9);
+	CHECK_UINT(f.table.keys.other, 2);
+	CHECK_REAL(f.table.keys.other_percent, 100.0 * 16 / 1026, 1e-9);
 	CASE("not twice as much");
 	for (uint64_t i = 2; i < 30; i++) {
 		set(SERVICE_FIRST, 1, 1000 * i);

@@ -68,9 +68,9 @@ static void test_processes(void)
 	CHECK_UINT(f.owners[2], 0);
 	CHECK_UINT(f.owners[0], 1);
 	CASE("it needs no memory, although its name still exists");
-	CHECK_UINT(f.table.accumulators.held, 2);
+	CHECK_UINT(f.table.accumulators.allocated, 2);
 	read_slots(&f, S(6));
-	CHECK_UINT(f.table.accumulators.held, 1);
+	CHECK_UINT(f.table.accumulators.allocated, 1);
 	CASE("another process of its row, and another that has its slot");
 	start_process(&f, 1, "web-1-9");
 	start_process(&f, 3, "web-3-9");
@@ -107,12 +107,12 @@ static void test_many_processes(void)
 		CHECK_INT(table_catch_up(&f.table, &f.services.snapshot, S(1), &error), 0);
 	}
 	read_slots(&f, S(2));
-	CHECK_UINT(f.table.accumulators.held, 4 * SLOTS);
+	CHECK_UINT(f.table.accumulators.allocated, 4 * SLOTS);
 	CHECK_UINT(f.table.refused, 20 - 4 * SLOTS);
 	check_process(&f, "web-0-1", 2, 2);
 	CASE("after they are dispatched there is room again");
 	read_slots(&f, S(3));
-	CHECK_UINT(f.table.accumulators.held, 0);
+	CHECK_UINT(f.table.accumulators.allocated, 0);
 	start_process(&f, 1, "web-99-1");
 	give_slot(&f, 1, 1);
 	count(&f, 1, 1);

@@ -47,7 +47,8 @@ static int add(struct registry *registry, struct subjects *subjects, const struc
 	int status;
 
 	make_table(&table, example);
-	status = registry_add(registry, subjects, example, example->probe, &table, &config, error);
+	status =
+		table_register(registry, subjects, example, example->probe, &table, &config, error);
 	table_done(&table);
 	return status;
 }
@@ -216,7 +217,7 @@ static void test_rows(void)
 	CHECK_INT(add(&registry, &subjects, &more, &error), 0);
 	registry_remove(&registry, &one);
 	CHECK_INT(add(&registry, &subjects, &one, &error), 0);
-	CHECK_UINT(subjects.taken_count, 2);
+	CHECK_UINT(subjects.reserved_count, 2);
 	registry_done(&registry);
 	CHECK_INT(subjects_enter(&subjects, SUBJECT_COMMAND, "net"), 0);
 	CHECK_INT(subjects_enter(&subjects, SUBJECT_COMMAND, "disk"), 1);
@@ -254,7 +255,8 @@ static void test_dispatched(uint32_t series, size_t count)
 	daemon_clear();
 	CHECK_INT(dispatch_begin(&dispatch, 10), true);
 	publish_table(&table, NULL, "sample", &config, &dispatch);
-	CHECK_INT(registry_add(&registry, &subjects, &table, "sample", &table, &config, &error), 0);
+	CHECK_INT(table_register(&registry, &subjects, &table, "sample", &table, &config, &error),
+		  0);
 	CHECK_UINT(daemon_dispatched(), registry.set[0].count);
 	CHECK_UINT(registry.set[0].count, count);
 	for (size_t i = 0; i < registry.set[0].count; i++) {
@@ -282,7 +284,8 @@ static int add_labelled(struct registry *registry, struct subjects *subjects,
 	for (size_t i = 0; i < count; i++)
 		labels_add(&labels, label_of(word, 0, 0));
 	row_table_labels(&table, &labels);
-	status = registry_add(registry, subjects, example, example->probe, &table, &config, error);
+	status =
+		table_register(registry, subjects, example, example->probe, &table, &config, error);
 	labels = labels_none(0, NO_LABEL);
 	row_table_labels(&table, &labels);
 	table_done(&table);

@@ -8,7 +8,7 @@
 #include "tests/unit/fake/snapshot.h"
 #include "tests/unit/fake/table.h"
 
-#include "bpf/lib/slot.h"
+#include "bpf/lib/services/slot.h"
 #include "plugin/config/config.h"
 #include "plugin/daemon/dispatch.h"
 #include "plugin/table/slots.h"
@@ -202,7 +202,7 @@ static void test_given_back(void)
 	refuse(&g, LATER);
 	read_on(&g, 1, rates);
 	CHECK_UINT(g.table.slots.returned, 1);
-	CHECK_UINT(g.table.slots.waiting, 1);
+	CHECK_UINT(g.table.slots.unassigned, 1);
 	CHECK_UINT(g.via[TWO], SLOT_NONE);
 	CHECK_UINT(g.owners[4], SLOT_CLOSED | (TWO + 1));
 	CASE("what is counted until it is free is its own");
@@ -216,7 +216,7 @@ static void test_given_back(void)
 	read_on(&g, 2, rates);
 	CHECK_UINT(total_of(&g, LATER), 200);
 	CHECK_UINT(total_of(&g, TWO), 10);
-	CHECK_UINT(g.table.slots.waiting, 0);
+	CHECK_UINT(g.table.slots.unassigned, 0);
 	CASE("all others count enough, or have slots of their kind");
 	refuse(&g, TWO);
 	read_on(&g, 2 * SLOT_OLD_READINGS, rates);

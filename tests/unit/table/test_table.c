@@ -136,8 +136,8 @@ static void test_active(void)
 	};
 	static const struct row_member members[] = {
 		MEMBER("a", U64, 0, "derive-a"),
-		MEMBER("b", U64, 8, "derive-b notable=100"),
-		MEMBER("c", U64, 16, "gauge-c notable=100"),
+		MEMBER("b", U64, 8, "derive-b active=100"),
+		MEMBER("c", U64, 16, "gauge-c active=100"),
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -13,7 +13,7 @@ static unsigned use_all(struct allowance *allowance)
 {
 	unsigned used = 0;
 
-	while (allowance_take(allowance))
+	while (allowance_use(allowance))
 		used++;
 	return used;
 }

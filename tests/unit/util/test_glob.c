@@ -72,11 +72,11 @@ static void test_time(void)
 static void test_is_glob(void)
 {
 	CASE("wildcards");
-	CHECK_INT(glob_is_pattern("web-*"), true);
-	CHECK_INT(glob_is_pattern("web-?"), true);
-	CHECK_INT(glob_is_pattern("web-[12]"), true);
-	CHECK_INT(glob_is_pattern("web-[12"), false);
-	CHECK_INT(glob_is_pattern("my\\x2dapp@1.service"), false);
+	CHECK_INT(glob_has_wildcard("web-*"), true);
+	CHECK_INT(glob_has_wildcard("web-?"), true);
+	CHECK_INT(glob_has_wildcard("web-[12]"), true);
+	CHECK_INT(glob_has_wildcard("web-[12"), false);
+	CHECK_INT(glob_has_wildcard("my\\x2dapp@1.service"), false);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
  */
 #include "tests/unit/testing.h"
 
-#include "plugin/util/pseudo_file.h"
+#include "plugin/util/kernel_directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,22 +49,22 @@ static void test_open(int root)
 		{ "fifo", -EINVAL },       { "a", -EINVAL },     { "none", -ENOENT },
 		{ "a/file/b", -ENOTDIR },
 	};
-	struct pseudo_text text = { 0 };
+	struct kernel_text text = { 0 };
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		uint64_t inode = 0;
-		int fd = pseudo_open(root, cases[i].path, &inode);
+		int fd = kernel_directory_open_file(root, cases[i].path, &inode);
 
 		CASE("%s", cases[i].path);
 		CHECK_INT(fd < 0 ? fd : 0, cases[i].want);
 		CHECK_INT(inode != 0, fd >= 0);
 		if (fd < 0)
 			continue;
-		CHECK_INT(pseudo_read_at(fd, &text, 100), 4);
+		CHECK_INT(kernel_text_read(fd, &text, 100), 4);
 		CHECK_INT(memcmp(text.bytes, "text", 4), 0);
 		close(fd);
 	}
-	pseudo_text_done(&text);
+	kernel_text_done(&text);
 }
 
 static void *rename_for_ever(void *unused)
@@ -88,7 +88,7 @@ static void test_open_during_renames(int root)
 	CHECK_INT(pthread_create(&thread, NULL, rename_for_ever, NULL), 0);
 	for (int i = 0; i < 10000; i++) {
 		uint64_t inode;
-		int fd = pseudo_open(root, "a/../a/file", &inode);
+		int fd = kernel_directory_open_file(root, "a/../a/file", &inode);
 
 		opened += fd >= 0;
 		if (fd >= 0)
@@ -101,57 +101,57 @@ static void test_open_during_renames(int root)
 
 static void test_read(int root)
 {
-	struct pseudo_text text = { 0 };
+	struct kernel_text text = { 0 };
 	uint64_t inode;
-	int fd = pseudo_open(root, "a/file", &inode);
+	int fd = kernel_directory_open_file(root, "a/file", &inode);
 
 	CASE("from the start, each time");
-	CHECK_INT(pseudo_read_at(fd, &text, 4), 4);
-	CHECK_INT(pseudo_read_at(fd, &text, 4), 4);
+	CHECK_INT(kernel_text_read(fd, &text, 4), 4);
+	CHECK_INT(kernel_text_read(fd, &text, 4), 4);
 	CASE("larger than it may be");
-	CHECK_INT(pseudo_read_at(fd, &text, 3), -EFBIG);
+	CHECK_INT(kernel_text_read(fd, &text, 3), -EFBIG);
 	CHECK_INT(chmod("root/a/file", 0644), 0);
 	CHECK_INT(truncate("root/a/file", 100000), 0);
-	CHECK_INT(pseudo_read_at(fd, &text, 99999), -EFBIG);
-	CHECK_INT(pseudo_read_at(fd, &text, 100000), 100000);
+	CHECK_INT(kernel_text_read(fd, &text, 99999), -EFBIG);
+	CHECK_INT(kernel_text_read(fd, &text, 100000), 100000);
 	CHECK_INT(text.room <= 100001, 1);
 	CASE("no file");
-	CHECK_INT(pseudo_read_at(-1, &text, 4), -EBADF);
+	CHECK_INT(kernel_text_read(-1, &text, 4), -EBADF);
 	close(fd);
-	pseudo_text_done(&text);
+	kernel_text_done(&text);
 }
 
 /* Real kernel files, on any machine. */
 static void test_kernel(void)
 {
-	int proc = pseudo_root_open(PSEUDO_PROC, "/proc"), sys, directory;
-	struct pseudo_text text = { 0 };
+	int proc = kernel_directory_open(KERNEL_FS_PROC, "/proc"), sys, directory;
+	struct kernel_text text = { 0 };
 	uint64_t inode;
-	int fd = pseudo_open(proc, "stat", &inode);
+	int fd = kernel_directory_open_file(proc, "stat", &inode);
 
 	CASE("the kernel's");
-	CHECK_INT(fd >= 0 && pseudo_read_at(fd, &text, 1 << 20) > 4, 1);
+	CHECK_INT(fd >= 0 && kernel_text_read(fd, &text, 1 << 20) > 4, 1);
 	CHECK_INT(memcmp(text.bytes, "cpu ", 4), 0);
 	close(fd);
-	CHECK_INT(pseudo_open(proc, "self/root/etc/passwd", &inode), -ELOOP);
-	CHECK_INT(pseudo_open(proc, "self/fd/0", &inode), -ELOOP);
-	CHECK_INT(pseudo_open(proc, "kmsg", &inode) < 0, 1);
-	fd = pseudo_open(proc, "net/dev", &inode);
+	CHECK_INT(kernel_directory_open_file(proc, "self/root/etc/passwd", &inode), -ELOOP);
+	CHECK_INT(kernel_directory_open_file(proc, "self/fd/0", &inode), -ELOOP);
+	CHECK_INT(kernel_directory_open_file(proc, "kmsg", &inode) < 0, 1);
+	fd = kernel_directory_open_file(proc, "net/dev", &inode);
 	CHECK_INT(fd >= 0, 1);
 	close(fd);
 	CASE("other file systems");
-	CHECK_INT(pseudo_root_open(PSEUDO_PROC, "/sys"), -ENODEV);
-	CHECK_INT(pseudo_root_open(PSEUDO_CGROUP, "/tmp"), -ENODEV);
-	CHECK_INT(pseudo_root_open(PSEUDO_SYS, "/nowhere"), -ENOENT);
-	sys = pseudo_root_open(PSEUDO_SYS, "/sys");
+	CHECK_INT(kernel_directory_open(KERNEL_FS_PROC, "/sys"), -ENODEV);
+	CHECK_INT(kernel_directory_open(KERNEL_FS_CGROUP, "/tmp"), -ENODEV);
+	CHECK_INT(kernel_directory_open(KERNEL_FS_SYS, "/nowhere"), -ENOENT);
+	sys = kernel_directory_open(KERNEL_FS_SYS, "/sys");
 	if (access("/sys/fs/cgroup", F_OK) == 0)
-		CHECK_INT(pseudo_open_directory(sys, "fs/cgroup"), -EXDEV);
-	directory = pseudo_open_directory(sys, "devices/system/cpu");
+		CHECK_INT(kernel_directory_open_subdirectory(sys, "fs/cgroup"), -EXDEV);
+	directory = kernel_directory_open_subdirectory(sys, "devices/system/cpu");
 	CHECK_INT(directory >= 0, 1);
 	close(directory);
 	close(sys);
 	close(proc);
-	pseudo_text_done(&text);
+	kernel_text_done(&text);
 }
 
 int main(void)

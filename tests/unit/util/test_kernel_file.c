@@ -4,7 +4,7 @@
  */
 #include "tests/unit/testing.h"
 
-#include "plugin/util/pseudo.h"
+#include "plugin/util/kernel_file.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -41,12 +41,13 @@ static void test_cpus(void)
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		CASE("cpus %s", cases[i].list);
-		CHECK_UINT(pseudo_cpus_end(cases[i].list, strlen(cases[i].list)), cases[i].want);
+		CHECK_UINT(kernel_file_cpus_end(cases[i].list, strlen(cases[i].list)),
+			   cases[i].want);
 	}
 	CASE("cpus with a NUL");
-	CHECK_UINT(pseudo_cpus_end("0-3\0,7", 6), 0);
+	CHECK_UINT(kernel_file_cpus_end("0-3\0,7", 6), 0);
 	CASE("cpus, no further than their length");
-	CHECK_UINT(pseudo_cpus_end("0-37", 3), 4);
+	CHECK_UINT(kernel_file_cpus_end("0-37", 3), 4);
 }
 
 static void test_memlock(void)
@@ -70,7 +71,8 @@ static void test_memlock(void)
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		CASE("memlock %zu", i);
-		CHECK_UINT(pseudo_memlock(cases[i].info, strlen(cases[i].info)), cases[i].want);
+		CHECK_UINT(kernel_file_memlock(cases[i].info, strlen(cases[i].info)),
+			   cases[i].want);
 	}
 }
 
@@ -81,21 +83,21 @@ static void test_read(void)
 
 	CASE("read");
 	CHECK_INT(fd >= 0 && write(fd, "a\0b\n", 4) == 4, 1);
-	CHECK_INT(pseudo_read(path, text, sizeof(text)), 4);
+	CHECK_INT(kernel_file_read(path, text, sizeof(text)), 4);
 	CHECK_INT(memcmp(text, "a\0b\n", 4), 0);
 	CHECK_INT(write(fd, "1234", 4), 4);
-	CHECK_INT(pseudo_read(path, text, sizeof(text)), -EFBIG);
+	CHECK_INT(kernel_file_read(path, text, sizeof(text)), -EFBIG);
 	CHECK_INT(ftruncate(fd, 0), 0);
-	CHECK_INT(pseudo_read(path, text, sizeof(text)), 0);
+	CHECK_INT(kernel_file_read(path, text, sizeof(text)), 0);
 	close(fd);
 	unlink(path);
-	CHECK_INT(pseudo_read(path, text, sizeof(text)), -ENOENT);
+	CHECK_INT(kernel_file_read(path, text, sizeof(text)), -ENOENT);
 	CASE("read what is no regular file");
 	CHECK_INT(mkfifo(path, 0600), 0);
-	CHECK_INT(pseudo_read(path, text, sizeof(text)), -EINVAL);
+	CHECK_INT(kernel_file_read(path, text, sizeof(text)), -EINVAL);
 	unlink(path);
-	CHECK_INT(pseudo_read("/dev/zero", text, sizeof(text)), -EINVAL);
-	CHECK_INT(pseudo_read("/", text, sizeof(text)), -EINVAL);
+	CHECK_INT(kernel_file_read("/dev/zero", text, sizeof(text)), -EINVAL);
+	CHECK_INT(kernel_file_read("/", text, sizeof(text)), -EINVAL);
 }
 
 int main(void)

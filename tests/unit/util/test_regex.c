@@ -4,7 +4,7 @@
  */
 #include "tests/unit/testing.h"
 
-#include "plugin/util/pattern.h"
+#include "plugin/util/regex.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -41,14 +41,14 @@ static void test_accepted(void)
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		char why[256] = "";
-		struct pattern regex;
+		struct regex regex;
 
 		CASE("%s", cases[i].text);
-		CHECK_INT(pattern_init(&regex, cases[i].text, why, sizeof(why)), true);
+		CHECK_INT(regex_init(&regex, cases[i].text, why, sizeof(why)), true);
 		CHECK_TEXT(why, "");
-		CHECK_INT(pattern_match(&regex, cases[i].fits), true);
-		CHECK_INT(pattern_match(&regex, cases[i].misses), false);
-		pattern_done(&regex);
+		CHECK_INT(regex_match(&regex, cases[i].fits), true);
+		CHECK_INT(regex_match(&regex, cases[i].misses), false);
+		regex_done(&regex);
 	}
 }
 
@@ -71,10 +71,10 @@ static void test_refused(void)
 	memset(endless, 'a', sizeof(endless) - 1);
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		char why[256] = "";
-		struct pattern regex;
+		struct regex regex;
 
 		CASE("%.40s", cases[i].text);
-		CHECK_INT(pattern_init(&regex, cases[i].text, why, sizeof(why)), false);
+		CHECK_INT(regex_init(&regex, cases[i].text, why, sizeof(why)), false);
 		CHECK_HAS(why, cases[i].why);
 		CHECK_INT(allocated() < before + MEMORY_MAX, 1);
 	}
@@ -82,14 +82,14 @@ static void test_refused(void)
 
 /* Clock ticks that a failed match takes. It is repeated if the machine was slow meanwhile: once
  * is an accident, always is not. */
-static clock_t match_ticks(const struct pattern *regex, const char *line)
+static clock_t match_ticks(const struct regex *regex, const char *line)
 {
 	clock_t least = 0;
 
 	for (int i = 0; i < 5; i++) {
 		clock_t begin = clock(), elapsed;
 
-		CHECK_INT(pattern_match(regex, line), false);
+		CHECK_INT(regex_match(regex, line), false);
 		elapsed = clock() - begin;
 		least = i == 0 || elapsed < least ? elapsed : least;
 		if ((double)least / CLOCKS_PER_SEC < MATCH_S_MAX)
@@ -119,12 +119,12 @@ static void test_chosen_lines(void)
 	srand(1);
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		char why[256] = "";
-		struct pattern regex;
+		struct regex regex;
 		size_t before = allocated();
 		clock_t most = 0;
 
 		CASE("chosen lines: %s", cases[i]);
-		CHECK_INT(pattern_init(&regex, cases[i], why, sizeof(why)), true);
+		CHECK_INT(regex_init(&regex, cases[i], why, sizeof(why)), true);
 		for (int n = 0; n < 20; n++) {
 			clock_t elapsed;
 
@@ -139,7 +139,7 @@ static void test_chosen_lines(void)
 		plain = i == 0 ? most : plain;
 		CHECK_INT(most < STEPS_DIFFER_MAX * plain, 1);
 		CHECK_INT(allocated() < before + MEMORY_MAX, 1);
-		pattern_done(&regex);
+		regex_done(&regex);
 	}
 }
 

@@ -5,7 +5,7 @@
  */
 #include "tests/unit/testing.h"
 
-#include "plugin/helper/symbols/code.h"
+#include "plugin/helper/symbols/instruction.h"
 
 #ifdef __x86_64__
 /* As in the output of objdump -d. */
@@ -62,11 +62,12 @@ static void test_cases(void)
 		size_t length = CASES[i].length ? CASES[i].length : sizeof(CASES[i].code);
 
 		CASE("%s", CASES[i].text);
-		CHECK_UINT(code_length(code, length), CASES[i].length);
-		CHECK_UINT(code_is_stepped(code, length), CASES[i].is_single_stepped);
-		CHECK_UINT(code_is_return(code, length), strstr(CASES[i].text, "ret") != NULL);
+		CHECK_UINT(instruction_length(code, length), CASES[i].length);
+		CHECK_UINT(instruction_is_single_step(code, length), CASES[i].is_single_stepped);
+		CHECK_UINT(instruction_is_return(code, length),
+			   strstr(CASES[i].text, "ret") != NULL);
 		if (CASES[i].length)
-			CHECK_UINT(code_length(code, CASES[i].length - 1), 0);
+			CHECK_UINT(instruction_length(code, CASES[i].length - 1), 0);
 	}
 }
 
@@ -91,8 +92,8 @@ static void test_jump_pointers(void)
 		uint64_t pointer = 0;
 
 		CASE("entry %zu of a procedure linkage table", i);
-		CHECK_INT(code_jump_pointer(cases[i].code, 16, cases[i].at, 0x1000 + cases[i].at,
-					    &pointer),
+		CHECK_INT(instruction_jump_pointer(cases[i].code, 16, cases[i].at,
+						   0x1000 + cases[i].at, &pointer),
 			  cases[i].pointer != 0);
 		CHECK_UINT(pointer, cases[i].pointer);
 	}
@@ -107,8 +108,8 @@ static void test_jump_pointers(void)
 
 	for (size_t at = 0; at < sizeof(entry); at++) {
 		CASE("entry of a procedure linkage table, %zu", at);
-		CHECK_INT(code_jump_pointer((const unsigned char *)entry, sizeof(entry), at,
-					    0x1000 + at, &pointer),
+		CHECK_INT(instruction_jump_pointer((const unsigned char *)entry, sizeof(entry), at,
+						   0x1000 + at, &pointer),
 			  true);
 		CHECK_UINT(pointer, 0x11fb8);
 	}
@@ -119,12 +120,12 @@ static void test_cases(void)
 	static const uint32_t push = 0xa9bf7bfd, ret = 0xd65f03c0, branch = 0x14000001;
 
 	CASE("stp, ret, b");
-	CHECK_UINT(code_length((const unsigned char *)&push, 4), 4);
-	CHECK_UINT(code_length((const unsigned char *)&push, 3), 0);
-	CHECK_UINT(code_is_stepped((const unsigned char *)&push, 4), true);
-	CHECK_UINT(code_is_stepped((const unsigned char *)&branch, 4), false);
-	CHECK_UINT(code_is_return((const unsigned char *)&ret, 4), true);
-	CHECK_UINT(code_is_return((const unsigned char *)&push, 4), false);
+	CHECK_UINT(instruction_length((const unsigned char *)&push, 4), 4);
+	CHECK_UINT(instruction_length((const unsigned char *)&push, 3), 0);
+	CHECK_UINT(instruction_is_single_step((const unsigned char *)&push, 4), true);
+	CHECK_UINT(instruction_is_single_step((const unsigned char *)&branch, 4), false);
+	CHECK_UINT(instruction_is_return((const unsigned char *)&ret, 4), true);
+	CHECK_UINT(instruction_is_return((const unsigned char *)&push, 4), false);
 }
 #endif
 
@@ -144,17 +145,17 @@ static void test_any(void)
 		for (size_t i = 0; i < size; i++)
 			code[i] = (unsigned char)((seed = seed * 1103515245 + 12345) >> 16);
 		code = realloc(code, size ? size : 1);
-		length = code_length(code, size);
+		length = instruction_length(code, size);
 		if (length > size)
 			CHECK_UINT(length, size);
 		if (length)
-			code_jumps(code, length, 0, &destination, &always);
-		code_is_stepped(code, size);
+			instruction_jumps(code, length, 0, &destination, &always);
+		instruction_is_single_step(code, size);
 		for (size_t at = 0; at < size; at++)
-			code_jump_pointer(code, size, at, at, &pointer);
+			instruction_jump_pointer(code, size, at, at, &pointer);
 		free(code);
 	}
-	CHECK_UINT(code_length(NULL, 0), 0);
+	CHECK_UINT(instruction_length(NULL, 0), 0);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
  */
 #include "tests/unit/testing.h"
 
-#include "plugin/helper/symbols/made.h"
+#include "plugin/helper/symbols/perf_map.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ static int file_of(const char *text, size_t size)
 
 static int name_in(int fd, const uint64_t *addresses, size_t count, struct naming *ret_namings)
 {
-	int status = made_name(fd, addresses, count, ret_namings);
+	int status = perf_map_name(fd, addresses, count, ret_namings);
 
 	close(fd);
 	return status;

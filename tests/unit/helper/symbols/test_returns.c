@@ -86,7 +86,7 @@ static uint64_t address_of(const char *label)
 /* An entry as returns_add() expects it. */
 static void begin(struct symbol_found *found, const char *function)
 {
-	struct symbol_place location = { 0 };
+	struct symbol_location location = { 0 };
 
 	*found = (struct symbol_found){ 0 };
 	CHECK_INT(image_offset(&image, PF_X, address_of(function), &location.offset), 0);
@@ -96,9 +96,9 @@ static void begin(struct symbol_found *found, const char *function)
 static bool has(const struct symbol_found *found, const char *function, const char *label)
 {
 	for (size_t i = 1; i < found->count; i++)
-		if (found->places[i].offset - found->places[0].offset ==
+		if (found->locations[i].offset - found->locations[0].offset ==
 		    (uint64_t)(label - function))
-			return found->places[i].flags == (SYMBOL_RETURN | SYMBOL_STEPPED);
+			return found->locations[i].flags == (SYMBOL_RETURN | SYMBOL_SINGLE_STEP);
 	return false;
 }
 
@@ -125,7 +125,7 @@ static void test_found(void)
 		CASE("%s", cases[i].name);
 		begin(&found, cases[i].function);
 		returns_add(&image, address_of(cases[i].function), &found);
-		CHECK_UINT(found.places[0].flags, 0);
+		CHECK_UINT(found.locations[0].flags, 0);
 		for (; cases[i].returns[count]; count++)
 			CHECK_INT(has(&found, cases[i].function, cases[i].returns[count]), true);
 		CHECK_UINT(found.count, count + 1);
@@ -151,7 +151,7 @@ static void test_refused(void)
 		begin(&found, cases[i].function);
 		returns_add(&image, address_of(cases[i].function), &found);
 		CHECK_UINT(found.count, 1);
-		CHECK_UINT(found.places[0].flags, SYMBOL_NO_RETURNS);
+		CHECK_UINT(found.locations[0].flags, SYMBOL_NO_RETURNS);
 		CHECK_HAS(found.error.text, cases[i].why);
 		found_done(&found);
 	}
@@ -168,7 +168,8 @@ static void test_prologues(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct range range = { address_of(cases[i].function), address_of(cases[i].end) };
+		struct code_range range = { address_of(cases[i].function),
+					    address_of(cases[i].end) };
 
 		CASE("check of the stack %zu", i);
 		CHECK_UINT(prologue_size(&image, &range),

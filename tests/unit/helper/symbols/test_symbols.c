@@ -6,8 +6,8 @@
 #include "tests/unit/testing.h"
 
 #include "plugin/helper/symbols/demangle.h"
-#include "plugin/helper/symbols/find.h"
 #include "plugin/helper/symbols/found.h"
+#include "plugin/helper/symbols/search.h"
 #include "tests/unit/marker.h"
 
 #include <elf.h>
@@ -108,7 +108,7 @@ static int64_t find(const char *name)
 
 	if (got == 0)
 		got = found.status       ? found.status
-		      : found.count == 1 ? (int64_t)found.places[0].offset
+		      : found.count == 1 ? (int64_t)found.locations[0].offset
 					 : 0;
 	found_done(&found);
 	return got;
@@ -248,7 +248,7 @@ static void test_debug(void)
 	CHECK_INT(image_open(&image, stripped, debug), 0);
 	CHECK_INT(symbols_find(&image, &wanted, 1, &found), 0);
 	CHECK_INT(found.status, 0);
-	CHECK_UINT(found.places[0].offset, offset_of((const void *)wanted_global));
+	CHECK_UINT(found.locations[0].offset, offset_of((const void *)wanted_global));
 	found_done(&found);
 	image_close(&image);
 	CASE("a file that becomes shorter");
@@ -297,10 +297,10 @@ static void test_offsets(void)
 	CASE("by offset");
 	CHECK_INT(find_in(bytes, size, NULL, main_at, &found), 0);
 	CHECK_INT(found.status, 0);
-	CHECK_UINT(found.places[0].offset, main_at);
+	CHECK_UINT(found.locations[0].offset, main_at);
 	found_done(&found);
 	CHECK_INT(find_in(bytes, size, "wanted_global", 1, &found), 0);
-	CHECK_UINT(found.places[0].offset, main_at + 1);
+	CHECK_UINT(found.locations[0].offset, main_at + 1);
 	found_done(&found);
 	for (size_t i = 0; i < COUNT_OF(none); i++) {
 		CASE("no code at %" PRIu64, none[i]);
@@ -321,17 +321,17 @@ static void test_markers(void)
 	CASE("a marker with two locations");
 	CHECK_INT(find_in(bytes, size, "test:twice", 0, &found), 0);
 	CHECK_UINT(found.count, 2);
-	CHECK_INT(found.places[0].offset >= begin, 1);
-	CHECK_INT(found.places[0].offset < found.places[1].offset, 1);
-	CHECK_INT(found.places[1].offset < begin + 64, 1);
-	CHECK_UINT(found.places[0].semaphore | found.places[1].semaphore, 0);
-	CHECK_UINT(found.places[0].flags, 0);
+	CHECK_INT(found.locations[0].offset >= begin, 1);
+	CHECK_INT(found.locations[0].offset < found.locations[1].offset, 1);
+	CHECK_INT(found.locations[1].offset < begin + 64, 1);
+	CHECK_UINT(found.locations[0].semaphore | found.locations[1].semaphore, 0);
+	CHECK_UINT(found.locations[0].flags, 0);
 	found_done(&found);
 	CASE("a marker with a semaphore");
 	CHECK_INT(find_in(bytes, size, "test:watched", 0, &found), 0);
 	CHECK_UINT(found.count, 1);
-	CHECK_UINT(found.places[0].semaphore, offset_of((const void *)&watchers));
-	CHECK_TEXT(found.places[0].arguments, "");
+	CHECK_UINT(found.locations[0].semaphore, offset_of((const void *)&watchers));
+	CHECK_TEXT(found.locations[0].arguments, "");
 	found_done(&found);
 	for (size_t i = 0; i < COUNT_OF(none); i++) {
 		CASE("no marker \"%s\"", none[i]);
@@ -360,8 +360,8 @@ static void test_moved(void)
 		addresses[i] += 0x10000;
 	memcpy(note, addresses, sizeof(addresses));
 	find_in(bytes, size, "test:watched", 0, &after);
-	CHECK_UINT(after.places[0].offset, before.places[0].offset);
-	CHECK_UINT(after.places[0].semaphore, before.places[0].semaphore);
+	CHECK_UINT(after.locations[0].offset, before.locations[0].offset);
+	CHECK_UINT(after.locations[0].semaphore, before.locations[0].semaphore);
 	for (int i = 0; i < 3; i++)
 		addresses[i] -= 0x10000;
 	memcpy(note, addresses, sizeof(addresses));

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * The threads that serve, by thread number, and how long each was blocked with a request in hand:
+ * it waited for a lock, a disk or an upstream, and could receive no other request.
+ *
+ * A thread has a request in hand from its first receive to the first send of the response; what it
+ * does from there to each further send counts as well. The time for which it has slept meanwhile
+ * is the growth of its exec_start minus that of its CPU time and its run-queue wait. The kernel
+ * updates all three at the same moments, so this is exact also while the thread runs. It is not
+ * exact across CPUs, whose clocks differ by what interrupts took from them; there the time that
+ * has passed is used, which is right to within a tick.
+ *
+ * A thread receives other requests meanwhile if it receives one while it has another in hand, or
+ * if another thread responds, or if it waits for events with a request in hand (blocked.bpf.h): it
+ * is an event loop, or hands requests on. If that is so for more than one request in
+ * LOOP_FRACTION, the thread counts as never blocked. Below that, an event loop with a request in
+ * hand for a share of its time receives more than that share of its requests meanwhile, so that it
+ * seems blocked for at most that share.
+ *
+ * A request without a response is not in hand for ever: the walk drops it when the thread is in a
+ * call that receives more on the same socket, or polls it, or accepts; or after SERVE_NS_MAX
+ * unless the thread waits for a disk. The time until more of a request comes does not count as
+ * blocked.
+ */
+#ifndef SERVING_BPF_H
+#define SERVING_BPF_H
+
+#include "attached.bpf.h"
+#include "refused.bpf.h"
+#include "serving_thread.bpf.h"
+
+#define SERVE_NS_MAX 60000000000ULL
+
+u64 readings;
+
+static void serving_begin(struct serving *s, struct task_struct *task)
+{
+	__builtin_memset(s, 0, sizeof(*s));
+	s->seen_cpu_ns = task->se.sum_exec_runtime;
+	s->seen_queued_ns = task->sched_info.run_delay;
+	s->seen_ns = bpf_ktime_get_ns();
+	s->task = bpf_get_current_task();
+	note_served(task);
+	s->pid = task->pid;
+}
+
+/* The entry of the current thread, made if necessary; NULL: there is no room. */
+static __noinline struct serving *serving_make(u32 *ret_number)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct serving *s;
+
+	*ret_number = thread_number_claim(task);
+	s = or_refused(serving_at(*ret_number));
+	if (s && s->pid != (u32)task->pid)
+		serving_begin(s, task);
+	return s;
+}
+
+static __always_inline bool is_of_current(const struct serving *s)
+{
+	return s->pid == (u32)bpf_get_current_task_btf()->pid;
+}
+
+/* The same; *number is what the socket remembers. */
+static __always_inline struct serving *serving_now(u32 *number)
+{
+	struct serving *s = serving_at(*number);
+
+	return s && is_of_current(s) ? s : serving_make(number);
+}
+
+/* When the CPU time was updated, by the CPU's clock that also measures run-queue wait: that clock
+ * goes on while the hypervisor has the CPU, that of exec_start does not. */
+static __always_inline u64 exec_start(const struct task_struct *task)
+{
+	const struct rq *rq = task_rq(task);
+
+	return task->se.exec_start + (task_has_rq(task) ? rq->clock - rq->clock_task : 0);
+}
+
+/* How long a thread has run and waited for a CPU, and on which CPU it is. */
+struct thread_times {
+	u64 exec_ns; /* exec_start() */
+	u64 cpu_ns;
+	u64 queued_ns;
+	u32 cpu;
+};
+
+static __always_inline struct thread_times thread_times_now(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return (struct thread_times){
+		.exec_ns = exec_start(task),
+		.cpu_ns = task->se.sum_exec_runtime,
+		.queued_ns = task->sched_info.run_delay,
+		.cpu = bpf_get_smp_processor_id(),
+	};
+}
+
+static __always_inline void serve_since(struct serving *s, const struct thread_times *times,
+					u64 now)
+{
+	s->since_ns = now;
+	s->cpu = times->cpu;
+	s->exec_ns = times->exec_ns;
+	s->cpu_ns = times->cpu_ns;
+	s->queued_ns = times->queued_ns;
+}
+
+static __always_inline void serve_from(struct serving *s, u64 sk, u64 began_ns, u64 now)
+{
+	struct thread_times times = thread_times_now();
+
+	s->served = readings + 1;
+	s->socket = sk;
+	s->responded = 0;
+	s->began_ns = began_ns;
+	serve_since(s, &times, now);
+}
+
+/* The current thread has received a request on the socket at this address. began_ns: when the
+ * request arrived. */
+static __always_inline void serve_begin(u64 sk, u32 *number, u64 began_ns, u64 now)
+{
+	struct serving *s = serving_now(number);
+
+	if (!s)
+		return;
+	if (s->socket)
+		s->overlaps++;
+	serve_from(s, sk, began_ns, now);
+}
+
+/* It has received so many others with the same call. */
+static __always_inline void serve_others(const u32 *number, u32 others)
+{
+	struct serving *s = serving_at(*number);
+
+	if (s)
+		s->overlaps += others;
+}
+
+/* How long the thread was blocked since since_ns. slept_ns: the growth of exec_start on the same
+ * CPU, otherwise the time that has passed. */
+static __always_inline u64 serve_blocked(const struct serving *s, u64 slept_ns, u64 cpu_ns,
+					 u64 queued_ns)
+{
+	u64 busy = cpu_ns - s->cpu_ns + queued_ns - s->queued_ns;
+
+	return slept_ns > busy ? slept_ns - busy : 0;
+}
+
+/* Counts what the current thread has done since serve_since(). client: it was blocked until more of
+ * the request came. */
+static __always_inline void serve_count(struct serving *s, bool client, u64 now)
+{
+	struct thread_times times = thread_times_now();
+	u64 passed = now > s->since_ns ? now - s->since_ns : 0;
+	u64 slept = s->cpu == times.cpu ? times.exec_ns - s->exec_ns : passed;
+	u64 blocked = serve_blocked(s, slept, times.cpu_ns, times.queued_ns);
+
+	s->done.passed_ns += passed;
+	s->done.queued_ns += times.queued_ns - s->queued_ns;
+	if (client)
+		s->done.client_ns += blocked;
+	else
+		s->done.blocked_ns += blocked;
+	serve_since(s, &times, now);
+}
+
+/* The current thread has received more of the request. */
+static __always_inline void serve_again(u64 sk, u32 *number, u64 now)
+{
+	struct serving *s = serving_now(number);
+
+	if (!s)
+		return;
+	if (s->socket == sk)
+		serve_count(s, true, now);
+	else if (!s->socket)
+		serve_from(s, sk, now, now);
+}
+
+/* The current thread continues the response. */
+static __always_inline void serve_respond_again(u64 sk, const u32 *number, u64 now)
+{
+	struct serving *s = serving_at(*number);
+
+	if (!s || s->responded != sk || !is_of_current(s))
+		return;
+	s->sends++;
+	serve_count(s, false, now);
+}
+
+/* What it has received turned out to be no request. */
+static __always_inline void serve_drop(u64 sk, const u32 *number)
+{
+	struct serving *s = serving_at(*number);
+
+	if (s && s->socket == sk && is_of_current(s))
+		s->socket = 0;
+}
+
+static __always_inline void serve_end(struct serving *s, u64 sk, u64 now)
+{
+	serve_count(s, false, now);
+	s->socket = 0;
+	s->responded = sk;
+}
+
+static __noinline void serve_hand_on(struct serving *receiver, u64 sk, u64 now)
+{
+	struct serving *s;
+	u32 number;
+
+	if (receiver && receiver->socket == sk) {
+		receiver->socket = 0;
+		receiver->overlaps++;
+		receiver->responses++;
+	}
+	s = serving_make(&number);
+	if (!s)
+		return;
+	s->served = readings + 1;
+	s->responder_ns = now;
+}
+
+/* The current thread starts the response. shared: other threads may receive on the same socket. */
+static __always_inline void serve_respond(u64 sk, u32 *number, bool shared, u64 now)
+{
+	struct serving *s = shared ? serving_now(number) : serving_at(*number);
+
+	if (s && is_of_current(s)) {
+		s->served = readings + 1;
+		s->responses++;
+		if (s->socket == sk)
+			serve_end(s, sk, now);
+	} else {
+		serve_hand_on(s, sk, now);
+	}
+}
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Rows of the process probe, and the accounts of threads: how much of each thread's counters is in
+ * the rows already.
+ */
+#ifndef ACCOUNT_BPF_H
+#define ACCOUNT_BPF_H
+
+#include "refused.bpf.h"
+#include "service_cpu.bpf.h"
+#include "storage.bpf.h"
+#include "task.bpf.h"
+#include "walk.bpf.h"
+
+u64 read_ns; /* start of this walk, by CLOCK_BOOTTIME */
+
+struct process_probe_row {
+	u64 user_ns METRIC("ps_cputime:user scale=1/1000") UNIT("microseconds") HELP(
+		"CPU time, user: sum_exec_runtime up to the reading, by the ticks of a thread's life");
+	u64 system_ns METRIC("ps_cputime:syst scale=1/1000") UNIT("microseconds")
+		HELP("CPU time, system: the rest of it");
+	u64 cpu_ns METRIC("gauge-cpu_percent rate rank scale=1/10000000 active=10000000")
+		UNIT("percent of one CPU") HELP("CPU: the sum of both, per time") DEFAULT(off);
+	u64 wait_ns METRIC("delay_rate-delay-cpu rate scale=1/1000000000")
+		UNIT("seconds per second")
+			HELP("Run-queue wait: sched_info.run_delay, and who waits now");
+	u64 voluntary METRIC("contextswitch-voluntary") UNIT("switches")
+		HELP("Context switches, voluntary: nvcsw") DEFAULT(off);
+	u64 involuntary METRIC("contextswitch-involuntary") UNIT("switches")
+		HELP("Context switches, involuntary: nivcsw") DEFAULT(off);
+	u64 minor_faults METRIC("ps_pagefaults:minflt") UNIT("faults")
+		HELP("Page faults, minor: min_flt") DEFAULT(off);
+	u64 major_faults METRIC("ps_pagefaults:majflt") UNIT("faults")
+		HELP("Page faults, major: maj_flt") DEFAULT(off);
+	u64 read_chars METRIC("io_octets:rx active=1000000") UNIT("bytes")
+		HELP("Read by calls: ioac, from files, sockets and all else") DEFAULT(off);
+	u64 write_chars METRIC("io_octets:tx active=1000000") UNIT("bytes")
+		HELP("Written by calls: ioac, to files, sockets and all else") DEFAULT(off);
+	u64 read_calls METRIC("io_ops:read") UNIT("calls") HELP("Read calls: ioac") DEFAULT(off);
+	u64 write_calls METRIC("io_ops:write") UNIT("calls") HELP("Write calls: ioac") DEFAULT(off);
+	u64 read_bytes METRIC("disk_octets:read active=1000000") UNIT("bytes")
+		HELP("Read from disk: ioac, what storage had to read");
+	u64 write_bytes METRIC("disk_octets:write active=1000000") UNIT("bytes")
+		HELP("Written to disk: ioac, what storage will have to write");
+	u64 started METRIC("total_events-processes_started") UNIT("processes")
+		HELP("Processes started: by fork, or by a move from another service");
+	u64 ended METRIC("total_events-processes_ended") UNIT("processes")
+		HELP("Processes ended: or left the service") DEFAULT(off);
+	u64 processes METRIC("ps_count:processes") UNIT("processes")
+		HELP("Processes: the walk over all tasks");
+	u64 threads METRIC("ps_count:threads") UNIT("threads")
+		HELP("Threads: the walk over all tasks");
+	u64 rss_bytes METRIC("ps_rss") UNIT("bytes")
+		HELP("Resident memory: the counters of the address space");
+	u64 rss_peak_bytes METRIC("ps_rss-peak") UNIT("bytes")
+		HELP("Highest resident memory: within the interval, by the high-water mark");
+	u64 vm_bytes METRIC("ps_vm") UNIT("bytes")
+		HELP("Virtual size: the counters of the address space") DEFAULT(off);
+	u64 swap_bytes METRIC("swap") UNIT("bytes")
+		HELP("Swapped out: the counters of the address space") DEFAULT(off);
+
+	/* What the walk adds up; it is copied to the members above when the walk is complete. */
+	struct {
+		u64 user_ns; /* never decreases: the sum of all additions */
+		u64 system_ns;
+		s64 processes; /* from here to swap: sums over the accounts */
+		s64 threads;
+		s64 rss;
+		s64 vm;
+		s64 swap;
+		u64 rise;       /* pages: the largest excess of a peak above the current size */
+		u64 ended_peak; /* pages: the largest peak of a process that ended */
+		u64 peak;       /* pages: the peak that was reported */
+	} walk;
+};
+
+MMAP_ARRAY(process_services, struct process_probe_row, SERVICE_FIRST) SUBJECT("service");
+
+MMAP_ARRAY(process_rows, struct process_probe_row, 1) SUBJECT("process");
+
+/* Of each thread that has been seen: what of it is in the rows already. */
+struct account {
+	struct counters added;
+	u64 seen_ns;
+	u64 mm;          /* address space that the next three belong to */
+	u64 vm;          /* pages of the process, in its leader's account */
+	u32 rss;         /* likewise */
+	u32 swap;        /* likewise */
+	u32 thread_at;   /* row pair in which the thread is counted, see usage.bpf.h */
+	u32 process_at;  /* row pair in which the process and its memory are counted */
+	u32 hiwater;     /* pages: the kernel's high-water mark at the last reading */
+	u32 spike;       /* pages: highest size since then; with exact_peak */
+	u32 maxrss;      /* pages: high-water mark, at exec, of what ran before in this process */
+	u32 memory_walk; /* number of the walk that last read the memory */
+	u32 ended;       /* counted as ended */
+	u32 row;
+	u32 started; /* counted as started, in `row` */
+	u16 known;
+	u16 changes; /* changes of the memory's size; with exact_peak */
+	u32 busy;
+};
+
+/* With 72 bytes of the kernel's own this just fits the slab class of 256. */
+_Static_assert(sizeof(struct account) <= 184, "an account of each thread costs twice as much");
+
+TASK_STORAGE(accounts, struct account);
+
+static u64 since_ns; /* start of the first walk: older threads count from here on */
+static u32 walk_number;
+
+static struct process_probe_row *service_row(u32 row)
+{
+	return bpf_map_lookup_elem(&process_services, &row);
+}
+
+static struct process_probe_row *process_row_at(u32 process)
+{
+	return process ? bpf_map_lookup_elem(&process_rows, &process) : NULL;
+}
+
+static bool ran_before(u64 start_boottime)
+{
+	return !since_ns || start_boottime < since_ns;
+}
+
+static void add_counters(struct process_probe_row *row, const struct counters *d)
+{
+	add(&row->walk.user_ns, d->user);
+	add(&row->walk.system_ns, d->system);
+	add(&row->wait_ns, d->wait);
+	add(&row->voluntary, d->voluntary);
+	add(&row->involuntary, d->involuntary);
+	add(&row->minor_faults, d->minor_faults);
+	add(&row->major_faults, d->major_faults);
+	add(&row->read_chars, d->read_chars);
+	add(&row->write_chars, d->write_chars);
+	add(&row->read_calls, d->read_calls);
+	add(&row->write_calls, d->write_calls);
+	add(&row->read_bytes, d->read_bytes);
+	add(&row->write_bytes, d->write_bytes);
+}
+
+/* Claims the account of a thread, made when the thread is first seen, until account_put(). NULL:
+ * the walk, an exec or an exit on another CPU has it, and what would have been added now is added
+ * next time; or there is no memory. */
+static struct account *account_claim(struct task_struct *task, u32 row)
+{
+	struct account *a = bpf_task_storage_get(&accounts, task, NULL, 0);
+	bool walking;
+
+	if (!a)
+		a = or_refused(task_storage_make(&accounts, task));
+	if (!a) {
+		walk_all();
+		return NULL;
+	}
+	if (__sync_lock_test_and_set(&a->busy, 1))
+		return NULL;
+	if (a->known)
+		return a;
+	a->known = 1;
+	a->row = row;
+	if (ran_before(task->start_boottime)) {
+		walking = since_ns == read_ns;
+		task_counters_read(task, &a->added, walking);
+		read_cputime(task, walking ? exec_until_walk(task) : task->se.sum_exec_runtime,
+			     &a->added, &a->added);
+		a->seen_ns = read_ns;
+		a->started = 1;
+	}
+	return a;
+}
+
+static void account_put(struct account *a)
+{
+	__sync_lock_test_and_set(&a->busy, 0);
+}
+
+/* CPU time of a thread, limited to the time that has passed since it was last read: the excess was
+ * used while this walk ran. */
+static u64 exec_limited(struct task_struct *task, struct account *a)
+{
+	u64 limit = a->added.user + a->added.system + read_ns -
+		    (a->seen_ns ? a->seen_ns : task->start_boottime);
+	u64 exec = exec_until_walk(task);
+
+	a->seen_ns = read_ns;
+	return exec < limit ? exec : limit;
+}
+
+/* For other probes, see service_cpu.bpf.h. */
+static void publish_cpu(u32 row, const struct counters *d)
+{
+	struct service_cpu *published = service_cpu_of(row);
+
+	if (!published)
+		return;
+	add(&published->cpu_ns, d->user + d->system);
+	add(&published->wait_ns, d->wait);
+}
+
+/* Adds what a thread has done since the last addition; for most threads that is nothing. */
+static void fold(struct task_struct *task, struct account *a, u32 row, u32 process, bool walking)
+{
+	struct process_probe_row *service = service_row(row), *own = process_row_at(process);
+	struct counters d;
+
+	if (!service)
+		return;
+	task_counters_read(task, &d, walking);
+	read_cputime(task, walking ? exec_limited(task, a) : task->se.sum_exec_runtime, &a->added,
+		     &d);
+	if (!counters_growth(&d, &a->added))
+		return;
+	add_counters(service, &d);
+	publish_cpu(row, &d);
+	if (own)
+		add_counters(own, &d);
+}
+
+static void count_started(struct account *a, u32 row, u32 process)
+{
+	struct process_probe_row *service = service_row(row), *own = process_row_at(process);
+
+	if (__sync_lock_test_and_set(&a->started, 1))
+		return;
+	if (service)
+		add(&service->started, 1);
+	if (own)
+		add(&own->started, 1);
+}
+
+/* Moves a process that was counted in one service to another. The walk and an exit may do this at
+ * once: one of them counts. */
+static void change_service(struct account *a, u32 row)
+{
+	struct process_probe_row *from, *to = service_row(row);
+	u32 was = a->row;
+
+	if (was == row || __sync_val_compare_and_swap(&a->row, was, row) != was || !a->started)
+		return;
+	from = service_row(was);
+	if (from)
+		add(&from->ended, 1);
+	if (to)
+		add(&to->started, 1);
+}
+
+/* Counts the exit of a process once, at the exit of its last thread or when it is freed. It may have
+ * moved to another service since the last walk. */
+static void count_ended(struct account *a, u32 row, u32 process)
+{
+	struct process_probe_row *service = service_row(row);
+
+	if (__sync_lock_test_and_set(&a->ended, 1))
+		return;
+	change_service(a, row);
+	count_started(a, row, process);
+	if (service)
+		add(&service->ended, 1);
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * What the requests of each service took, in a map of the service object: the request probe adds it
+ * up, the delay probe divides it by cause. It is 0 without the request probe.
+ */
+#ifndef SERVICE_REQUEST_BPF_H
+#define SERVICE_REQUEST_BPF_H
+
+#include "service.bpf.h"
+
+/* How threads spend the time of requests. */
+enum part {
+	PART_CPU,
+	PART_RUNQUEUE,
+	PART_BLOCKED, /* from here on in the order of enum blocked */
+	PART_DISK = PART_BLOCKED,
+	PART_MEMORY,
+	PART_LOCK,
+	PART_UPSTREAM,
+	PART_CLIENT,
+	PART_PIPE,
+	PART_SLEEP,
+	PART_OTHER,
+	PARTS,
+	PART_NONE = PARTS
+};
+
+/* Sums of samples. Times only grow. */
+struct samples {
+	u64 one_ns[PARTS];  /* of threads that have one request at a time */
+	u64 many_ns[PARTS]; /* of event loops, and of threads that take work from others */
+	u64 futex_ns; /* of threads that take work from others, in a futex, for work or for a lock */
+	u64 requested, awaited; /* on connections that event loops watch, see awaited.bpf.h */
+};
+
+/* Time with requests in hand, and the parts of it in which the thread waited for a CPU or was
+ * blocked. */
+struct in_hand {
+	u64 passed_ns, queued_ns, blocked_ns;
+	u64 client_ns; /* of it, blocked until more of a request arrived; not in blocked_ns */
+};
+
+/* Sums that are counted at sockets. */
+struct request_sums {
+	u64 exchanges;
+	u64 waiting_ns;     /* in sockets, before the first receive */
+	u64 in_progress_ns; /* from there to the last send, or until everything has been sent out */
+	u64 send_wait_ns;   /* of that, in the send buffer */
+};
+
+/* All members but tail_ns only grow. */
+struct service_request {
+	u64 readings; /* number of readings of the request probe; the sums are up to the last one */
+	u64 tail_ns;  /* 95th percentile of the response times of its last interval, 0: none */
+	struct request_sums sums;
+	struct in_hand hand; /* of threads that have one request at a time */
+	struct samples samples;
+};
+
+/* Indexed by service_task.row. */
+ARRAY(service_requests, struct service_request, SERVICE_FIRST) SHARED(1);
+
+static __always_inline struct service_request *service_request_of(u32 row)
+{
+	return bpf_map_lookup_elem(&service_requests, &row);
+}
+
+/* Samples of the delay probe, likewise. */
+ARRAY(service_samples, struct samples, SERVICE_FIRST) SHARED(1);
+
+static __always_inline struct samples *service_samples_of(u32 row)
+{
+	return bpf_map_lookup_elem(&service_samples, &row);
+}
+
+#endif
