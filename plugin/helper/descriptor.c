@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sends descriptors from one process to another.
+ * Sends descriptors from one process to another, and says what is behind one.
  */
 #include "descriptor.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/statfs.h>
+
+#define FUSE_MAGIC 0x65735546 /* of statfs(2) */
 
 union control {
 	struct cmsghdr header;
@@ -60,4 +63,11 @@ int descriptor_receive_one(int socket)
 		got = descriptor_receive(socket, &byte, 1, 0, &fd);
 	while (got < 0 && errno == EINTR);
 	return fd;
+}
+
+bool descriptor_is_foreign(int fd)
+{
+	struct statfs system;
+
+	return fstatfs(fd, &system) != 0 || system.f_type == FUSE_MAGIC;
 }

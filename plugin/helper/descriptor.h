@@ -20,4 +20,8 @@ ssize_t descriptor_receive(int socket, void *bytes, size_t size, int flags, int 
  * the socket. */
 int descriptor_receive_one(int socket);
 
+/* Is the file on FUSE, where a program serves it that may stop or lie? Also true if the kernel
+ * does not say. */
+bool descriptor_is_foreign(int fd);
+
 #endif

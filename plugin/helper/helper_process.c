@@ -12,11 +12,9 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #define CHUNK_MAX 65536
-#define FUSE_MAGIC 0x65735546 /* of statfs(2) */
 
 static bool send_chunk(int socket, int32_t size, const char *bytes)
 {
@@ -45,17 +43,10 @@ static bool send_bytes(int socket, int fd, uint64_t size_max)
 	return send_chunk(socket, 0, NULL);
 }
 
-bool helper_file_is_foreign(int fd)
-{
-	struct statfs system;
-
-	return fstatfs(fd, &system) != 0 || system.f_type == FUSE_MAGIC;
-}
-
 /* FUSE would let a user claim that a file is root's. */
 static uid_t owner_of(int fd, const struct stat *file)
 {
-	return helper_file_is_foreign(fd) ? FILE_OWNER_UNKNOWN : file->st_uid;
+	return descriptor_is_foreign(fd) ? FILE_OWNER_UNKNOWN : file->st_uid;
 }
 
 static int open_regular(const char *path, uint32_t flags, struct stat *ret_file)

@@ -13,10 +13,6 @@ bool helper_serve_symbols(int socket, const char *program, const int *descriptor
 bool helper_serve_uprobe(int socket, const struct helper_request *request, int file);
 bool helper_serve_uprobe_multi(int socket, const struct helper_request *request);
 
-/* Is the file on FUSE, where a program serves it that may stop or lie? Also true if the kernel
- * does not say. */
-bool helper_file_is_foreign(int fd);
-
 /* Serves requests until the daemon closes the socket, then ends the process. */
 void helper_serve(int socket);
 

@@ -86,7 +86,7 @@ static int open_found(int found, struct stat *ret_file)
 	char path[32];
 	int fd;
 
-	if (helper_file_is_foreign(found))
+	if (descriptor_is_foreign(found))
 		return -EREMOTE;
 	if (fstat(found, ret_file) != 0)
 		return -errno;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What ebpf-graph and ebpf-top read from others, under fuzz: tests/fuzz/tools.py [--runs N] [--seed N] [TARGET]...
 
-TARGET is packets (of collectd's network plugin), answers (of its unixsock plugin) or names (of hosts, services and
+TARGET is packets (of collectd's network plugin), replies (of its unixsock plugin) or names (of hosts, services and
 files, in pages and on a terminal); a run is one packet, conversation or set of names. The same seed gives the same
 runs. However it comes, there is no exception but the documented one, no run takes long or much memory, nothing that is
 shown on a terminal has a control character, and a page has the elements of a harmless one and no others.
@@ -44,7 +44,7 @@ from service import Service  # noqa: E402
 from text import printable  # noqa: E402
 
 Span = collections.namedtuple("Span", "name title start end")
-RUNS = {"packets": 10000, "answers": 1500, "names": 25}     # two seconds each
+RUNS = {"packets": 10000, "replies": 1500, "names": 25}     # two seconds each
 SLOW = 2            # seconds of CPU
 MEMORY = 512 << 20  # bytes of all
 CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")   # of Unicode's categories
@@ -162,7 +162,7 @@ def fuzz_packets(chosen, runs):
     source.close()
 
 
-# --- answers ------------------------------------------------------------------------------------
+# --- replies ------------------------------------------------------------------------------------
 
 class Talk:
     """A socket, and who answers there."""
