@@ -9,4 +9,5 @@ series.json: ebpf-describe $(probe_objects) Makefile
 	$(AM_V_GEN)./ebpf-describe '$(TYPES_DB)' $(probe_objects) >$@.tmp && mv $@.tmp $@
 describe: series.json
 	$(srcdir)/contrib/describe/update-documents series.json $(described:%=$(srcdir)/%)
+EXTRA_DIST += contrib/describe/update-documents
 .PHONY: describe

@@ -11,7 +11,7 @@ for file in ebpf.so $(make -s print-probe_objects | sed 's,bpf/,ebpf/,g'); do
 	grep -qx "./usr/lib/collectd/$file" "$work/installed" || complain "not installed: $file"
 done
 ! grep -qF service.bpf.o "$work/installed" || complain "the engine's own object is installed"
-stray=$(grep -vE '^\./usr/(lib/collectd/(ebpf\.so|ebpf/[^/]*\.bpf\.o)|include/collectd-ebpf/(kernel/)?[^/]*\.h|bin/ebpf-[a-z]*|libexec/collectd-ebpf/ebpf-symbols|share/collectd-ebpf/[^/]*|share/(man|doc)/.*)$' \
+stray=$(grep -vE '^\./usr/(lib/collectd/(ebpf\.so|ebpf/[^/]*\.bpf\.o)|include/collectd-ebpf/((kernel|requests|services)/)?[^/]*\.h|bin/ebpf-[a-z]*|libexec/collectd-ebpf/ebpf-symbols|share/collectd-ebpf/[^/]*|share/(man|doc)/.*)$' \
 	"$work/installed" || :)
 [ -z "$stray" ] || complain "installed too: $stray"
 

@@ -15,7 +15,9 @@ make -k -j2 check-unit check_PROGRAMS="ebpf-describe $(make -s print-tests_unit)
 cd "$work/threads"
 quietly ../source/configure CC=clang CFLAGS="-O1 -g -fsanitize=thread" LDFLAGS=-fsanitize=thread --enable-werror
 take_objects .
-quietly make -j2 tests/unit/probe/test_reading tests/unit/service/test_service
-for name in reading service; do
-	"tests/test_$name"
+tests="tests/unit/probe/test_reading tests/unit/service/test_service"
+# shellcheck disable=SC2086 # a list
+quietly make -j2 $tests
+for test in $tests; do
+	"$test"
 done
