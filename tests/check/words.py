@@ -6,12 +6,11 @@ The words of tests/check/words are in no identifier, file name, tag and option, 
 enums and static functions of plugin/ and bpf/ have one name, where both can be in one build.
 """
 
+import ast
 import collections
-import io
 import os
 import re
 import sys
-import tokenize
 
 TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 FOLDERS = ("bpf", "conf", "contrib", "docs", "plugin", "tests")
@@ -60,9 +59,11 @@ def names_of_c(text):
 
 
 def names_of_python(text):
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.NAME:
-            yield token.string
+    for node in ast.walk(ast.parse(text)):
+        for member in ("id", "attr", "arg", "name", "asname"):
+            name = getattr(node, member, None)
+            if isinstance(name, str):
+                yield name
 
 
 def names_of(path):
