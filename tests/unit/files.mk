@@ -49,6 +49,7 @@ UNIT_TESTS = \
 	tests/unit/helper/test_symbol \
 	tests/unit/helper/test_symbol_debug \
 	tests/unit/helper/test_symbol_name \
+	tests/unit/helper/test_symbol_name_made \
 	tests/unit/helper/test_symbol_reply \
 	tests/unit/object/test_budget \
 	tests/unit/object/test_diagnosis \
