@@ -31,6 +31,7 @@ PLUGIN = """\
     PidFile "{dir}/service.pid"
   </Service>
   <Probe "poll">
+    Enable true
     Collect "*"
     Option "syscalls"
   </Probe>
