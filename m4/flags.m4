@@ -38,8 +38,9 @@ AC_DEFUN([EBPF_FLAGS], [
   AM_SUBST_NOTMAKE([PREFIX_MAP])
 ])
 
-# EBPF_INSTRUMENT: appends to EBPF_CFLAGS what --enable-sanitizers and --enable-fuzzers ask for.
+# EBPF_INSTRUMENT: appends to EBPF_CFLAGS what --enable-debug, --enable-sanitizers and --enable-fuzzers ask for.
 AC_DEFUN([EBPF_INSTRUMENT], [
+  AS_IF([test "x$enable_debug" = xyes], [EBPF_CFLAGS="$EBPF_CFLAGS -DEBPF_DEBUG"])
   AS_IF([test "x$enable_sanitizers" = xyes], [
     EBPF_CFLAGS="$EBPF_CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
     EBPF_LINKS([-fsanitize=address,undefined], [the sanitizers], [libclang-rt-dev])

@@ -86,6 +86,7 @@ AC_DEFUN([EBPF_SUMMARY], [
     collectd           ${COLLECTD:-no}
     manual page        ${POD2MAN:-no}
     werror             $enable_werror
+    debug              $enable_debug
     sanitizers         $enable_sanitizers
     fuzzers            $enable_fuzzers
 

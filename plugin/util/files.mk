@@ -7,6 +7,7 @@ libengine_a_SOURCES += \
 	plugin/util/index.c plugin/util/index.h \
 	plugin/util/kernel_directory.c plugin/util/kernel_directory.h \
 	plugin/util/kernel_file.c plugin/util/kernel_file.h \
+	plugin/util/lock.c plugin/util/lock.h \
 	plugin/util/message.c plugin/util/message.h \
 	plugin/util/number.c plugin/util/number.h \
 	plugin/util/pace.c plugin/util/pace.h \

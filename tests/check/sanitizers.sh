@@ -7,13 +7,13 @@
 release "$work/source"
 mkdir "$work/build" "$work/threads"
 cd "$work/build"
-quietly ../source/configure --enable-sanitizers --enable-werror
+quietly ../source/configure --enable-debug --enable-sanitizers --enable-werror
 take_objects .
 quietly make -j2
 # Without the loads of kernel tests.
 make -k -j2 check-unit check_PROGRAMS="ebpf-describe $(make -s print-tests_unit)" VERBOSE=1
 cd "$work/threads"
-quietly ../source/configure CC=clang CFLAGS="-O1 -g -fsanitize=thread" LDFLAGS=-fsanitize=thread --enable-werror
+quietly ../source/configure CC=clang CFLAGS="-O1 -g -fsanitize=thread" LDFLAGS=-fsanitize=thread --enable-debug --enable-werror
 take_objects .
 tests="tests/unit/probe/test_reading tests/unit/service/test_service"
 # shellcheck disable=SC2086 # a list

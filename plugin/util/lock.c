@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * In a debug build: no thread waits while it holds a lock.
+ */
+#include "lock.h"
+
+#ifdef EBPF_DEBUG
+
+#include "message.h"
+
+#include <stdlib.h>
+
+_Thread_local unsigned locks_held;
+
+void lock_assert_none(const char *what)
+{
+	if (!locks_held)
+		return;
+	message(LOG_ERR, "%s: this thread holds %u locks, and others would wait for it", what,
+		locks_held);
+	abort();
+}
+
+#endif
