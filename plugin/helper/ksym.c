@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names of the kernel's functions by their addresses, from /proc/kallsyms. That has 10 MiB and more and takes
- * some 0.1 s, so it is read by the worker, and only when an object needs it.
+ * some 0.1 s, so it is read by a helper, and only when an object needs it.
  */
 #include "ksym.h"
 
 #include "util/clock.h"
+#include "util/lock.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -33,10 +34,10 @@ void ksyms_init(struct ksyms *ksyms)
 
 void ksyms_want(struct ksyms *ksyms)
 {
-	pthread_mutex_lock(&ksyms->lock);
+	lock_acquire(&ksyms->lock);
 	ksyms->missed |= !ksyms->wanted;
 	ksyms->wanted = true;
-	pthread_mutex_unlock(&ksyms->lock);
+	lock_release(&ksyms->lock);
 }
 
 /* True for one of several threads that come at the same time: it reads the file. */
@@ -44,11 +45,11 @@ static bool claim_ksyms_read(struct ksyms *ksyms, uint64_t now_ns)
 {
 	bool is_due;
 
-	pthread_mutex_lock(&ksyms->lock);
+	lock_acquire(&ksyms->lock);
 	is_due = ksyms->wanted && ksyms->missed && now_ns >= ksyms->due_ns;
 	if (is_due)
 		ksyms->due_ns = now_ns + PERIOD_NS;
-	pthread_mutex_unlock(&ksyms->lock);
+	lock_release(&ksyms->lock);
 	return is_due;
 }
 
@@ -115,11 +116,11 @@ static void replace_ksyms(struct ksyms *ksyms, const struct ksym_list *symbols)
 {
 	struct ksym_list old;
 
-	pthread_mutex_lock(&ksyms->lock);
+	lock_acquire(&ksyms->lock);
 	old = ksyms->list;
 	ksyms->list = *symbols;
 	ksyms->missed = false;
-	pthread_mutex_unlock(&ksyms->lock);
+	lock_release(&ksyms->lock);
 	ksym_list_done(&old);
 }
 
@@ -183,14 +184,14 @@ bool ksym_name(struct ksyms *ksyms, uint64_t address, char *to, size_t size)
 {
 	const struct ksym_entry *found;
 
-	pthread_mutex_lock(&ksyms->lock);
+	lock_acquire(&ksyms->lock);
 	found = find_ksym(&ksyms->list, address);
 	if (found && address - found->address > FUNCTION_SIZE_MAX)
 		found = NULL;
 	if (found)
 		snprintf(to, size, "%s", ksyms->list.names + found->name);
 	ksyms->missed |= !found;
-	pthread_mutex_unlock(&ksyms->lock);
+	lock_release(&ksyms->lock);
 	return found != NULL;
 }
 
