@@ -193,7 +193,7 @@ static int link_locations_at_once(struct uprobe_work *work, const struct uprobe_
 		numbers[count + i] = locations[i].symbol.semaphore;
 		numbers[2 * count + i] = locations[i].cookie;
 	}
-	status = uprobe_multi_link(work->files, &links, &fd);
+	status = helper_link(work->files, &links, &fd);
 	free(numbers);
 	return status ?: add_link_fd(work, fd);
 }

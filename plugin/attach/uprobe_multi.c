@@ -6,75 +6,16 @@
  */
 #include "uprobe_multi.h"
 
-#include "helper/descriptor.h"
-#include "helper/helper_uprobe_multi.h"
+#include "helper/helper_process.h"
 #include "trial_program.h"
 #include "uprobe_event.h"
-#include "util/clock.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-#define WAIT_MS \
-	10000               /* for each location the kernel visits all processes that have the file
-		       * mapped */
 #define KERNEL_ENOTSUPP 524 /* internal to the kernel, unknown to C libraries */
-
-struct link_request {
-	const struct uprobe_multi *links;
-	int fd;
-};
-
-static bool send_all(int helper, const struct uprobe_multi *links)
-{
-	struct helper_request request = { .kind = HELPER_UPROBE_MULTI,
-					  .count = (uint32_t)links->count,
-					  .config = links->at_return ? UPROBE_MULTI_RETURN : 0 };
-	size_t size = links->count * sizeof(uint64_t);
-
-	return socket_send(helper, &request, sizeof(request)) &&
-	       descriptor_send(helper, "", 1, links->program) &&
-	       descriptor_send(helper, "", 1, links->file) &&
-	       socket_send(helper, links->offsets, size) &&
-	       socket_send(helper, links->cookies, size) &&
-	       socket_send(helper, links->semaphores, size);
-}
-
-static int request_link(int helper, void *with)
-{
-	struct link_request *request = with;
-	uint64_t end_ns = clock_ns() + WAIT_MS * 1000000ULL;
-	struct uprobe_reply reply = { 0 };
-	int status;
-
-	if (!send_all(helper, request->links))
-		return -EPIPE;
-	status = helper_receive_descriptor(helper, &reply, sizeof(reply), end_ns, &request->fd);
-	if (status)
-		return status;
-	if ((request->fd >= 0) != (reply.status == 0)) {
-		if (request->fd >= 0)
-			close(request->fd);
-		return -EPIPE;
-	}
-	return helper_file_error(reply.status);
-}
-
-int uprobe_multi_link(struct file_helper *files, const struct uprobe_multi *links, int *ret_fd)
-{
-	struct file_charge owner = { .budget = FILE_OF_ROOT, .owner = links->owner };
-	struct link_request request = { .links = links, .fd = -1 };
-	int status;
-
-	if (links->count == 0 || links->count > UPROBE_MULTI_MAX)
-		return links->count ? -E2BIG : -EINVAL;
-	status = helper_ask(files, &owner, request_link, &request);
-	if (status == 0)
-		*ret_fd = request.fd;
-	return status;
-}
 
 const char *uprobe_multi_strerror(int status)
 {

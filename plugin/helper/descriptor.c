@@ -16,24 +16,20 @@ union control {
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-bool descriptor_send(int socket, const void *bytes, size_t size, int fd)
+ssize_t descriptor_send(int socket, const void *bytes, size_t size, int flags, int fd)
 {
 	union control control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
 					      .cmsg_level = SOL_SOCKET,
 					      .cmsg_type = SCM_RIGHTS } };
 	struct iovec vector = { (void *)bytes, size };
 	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1 };
-	ssize_t sent;
 
 	if (fd >= 0) {
 		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
 		message.msg_control = control.bytes;
 		message.msg_controllen = sizeof(control.bytes);
 	}
-	do
-		sent = sendmsg(socket, &message, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
-	return sent == (ssize_t)size;
+	return sendmsg(socket, &message, flags | MSG_NOSIGNAL);
 }
 
 ssize_t descriptor_receive(int socket, void *bytes, size_t size, int flags, int *ret_fd)
@@ -42,13 +38,14 @@ ssize_t descriptor_receive(int socket, void *bytes, size_t size, int flags, int 
 	struct iovec vector = { bytes, size };
 	struct msghdr message = { .msg_iov = &vector,
 				  .msg_iovlen = 1,
-				  .msg_control = control.bytes,
-				  .msg_controllen = sizeof(control.bytes) };
+				  .msg_control = ret_fd ? control.bytes : NULL,
+				  .msg_controllen = ret_fd ? sizeof(control.bytes) : 0 };
 	ssize_t got = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
 	struct cmsghdr *header = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 
-	*ret_fd = -1;
-	if (header && header->cmsg_type == SCM_RIGHTS)
+	if (ret_fd)
+		*ret_fd = -1;
+	if (ret_fd && header && header->cmsg_type == SCM_RIGHTS)
 		memcpy(ret_fd, CMSG_DATA(header), sizeof(*ret_fd));
 	return got;
 }

@@ -9,11 +9,12 @@
 /* A descriptor sent with a message, see SCM_RIGHTS in unix(7). System calls only, for processes
  * that are forked from a program with threads. */
 
-/* Sends the bytes, and the descriptor with them (-1: none). false: the other end has closed the
- * socket. */
-bool descriptor_send(int socket, const void *bytes, size_t size, int fd);
+/* Like sendmsg(2) with these flags, without SIGPIPE. Sends the descriptor with the bytes; negative:
+ * none. */
+ssize_t descriptor_send(int socket, const void *bytes, size_t size, int flags, int fd);
 
-/* Like recvmsg(2) with these flags. *ret_fd is the caller's, -1: none has come. */
+/* Like recvmsg(2) with these flags. *ret_fd is the caller's, -1: none has come; ret_fd NULL: a
+ * descriptor that comes is dropped. */
 ssize_t descriptor_receive(int socket, void *bytes, size_t size, int flags, int *ret_fd);
 
 /* Waits for a descriptor that comes with one byte; -1: none has come, or the other end has closed

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The helper process that touches files of others for the daemon, see file.c: how it is started,
- * what happens if it does not reply.
+ * The helper process that touches files of others for the daemon: how it is started, what happens
+ * if it does not reply. A path that a user controls may lead to a FIFO or to a file system of the
+ * user's own (FUSE), and the command line of a process may be mapped from such a file: an open or
+ * read can then wait for ever, and no signal ends the wait.
  *
  * A starter forks the helpers. It never touches a file itself, so it is small and never stuck. A
  * helper that does not reply is set aside, and ends when its request ends at last.
@@ -11,6 +13,7 @@
 #include "descriptor.h"
 #include "helper_process.h"
 #include "util/clock.h"
+#include "util/lock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -20,6 +23,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define SLICE_MS 100
+#define PATIENCE_MIN_NS (50 * NS_PER_S / 1000)
 
 /* --- in the starter and helpers: forked from a program with threads, so system calls only --- */
 
@@ -96,6 +102,11 @@ static void stop_starter(struct file_helper *helper)
 	helper->starter_fd = -1;
 }
 
+static int send_socket(int starter, int socket)
+{
+	return descriptor_send(starter, "", 1, MSG_DONTWAIT, socket) == 1 ? 0 : -EPIPE;
+}
+
 static int start_helper(struct file_helper *helper)
 {
 	int ends[2], status = 0;
@@ -106,10 +117,10 @@ static int start_helper(struct file_helper *helper)
 		if (!helper->starter)
 			status = start_starter(helper);
 		if (status == 0)
-			status = descriptor_send(helper->starter_fd, "", 1, ends[1]) ? 0 : -EPIPE;
+			status = send_socket(helper->starter_fd, ends[1]);
 		if (status == 0)
 			break;
-		/* The starter was killed: start another one. */
+		/* The starter was killed or stopped: start another one. */
 		stop_starter(helper);
 		status = attempt ? status : 0;
 	}
@@ -127,15 +138,36 @@ static void drop_helper(struct file_helper *helper)
 	helper->helper_fd = -1;
 }
 
-/* Closes the sockets of set-aside helpers that have exited or replied at last; they then end. */
-static void drop_unstuck_helpers(struct file_helper *helper)
+static void set_stuck_count(struct file_helper *helper, size_t count)
+{
+	__atomic_store_n(&helper->stuck_count, count, __ATOMIC_RELAXED);
+}
+
+size_t file_helper_stuck(const struct file_helper *helper)
+{
+	return __atomic_load_n(&helper->stuck_count, __ATOMIC_RELAXED);
+}
+
+/* What a helper that was set aside still sends is read and discarded. It may go on to wait after
+ * that, so only its end counts. */
+static bool has_ended(int fd)
+{
+	char bytes[4096];
+	ssize_t got;
+
+	do
+		got = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	while (got > 0);
+	return got == 0 || errno != EAGAIN;
+}
+
+void file_helper_refresh(struct file_helper *helper)
 {
 	for (size_t i = 0; i < helper->stuck_count;) {
-		struct pollfd reply = { .fd = helper->stuck[i].fd, .events = POLLIN };
-
-		if (poll(&reply, 1, 0) > 0) {
+		if (has_ended(helper->stuck[i].fd)) {
 			close(helper->stuck[i].fd);
-			helper->stuck[i] = helper->stuck[--helper->stuck_count];
+			helper->stuck[i] = helper->stuck[helper->stuck_count - 1];
+			set_stuck_count(helper, helper->stuck_count - 1);
 		} else {
 			i++;
 		}
@@ -159,55 +191,54 @@ static bool is_budget_used_up(const struct file_helper *helper, enum file_budget
 	return count >= FILE_STUCK_MAX;
 }
 
+/* The helper ends by itself when its request has ended at last, as no other one can come. */
 static void set_helper_aside(struct file_helper *helper, const struct file_charge *charge)
 {
+	shutdown(helper->helper_fd, SHUT_WR);
 	helper->stuck[helper->stuck_count].fd = helper->helper_fd;
 	helper->stuck[helper->stuck_count].budget = charge->budget;
-	helper->stuck[helper->stuck_count++].owner = charge->owner;
+	helper->stuck[helper->stuck_count].owner = charge->owner;
+	set_stuck_count(helper, helper->stuck_count + 1);
 	helper->helper_fd = -1;
 }
 
-int helper_receive(int fd, void *to, size_t size, uint64_t end_ns)
+static bool is_given_up(const struct file_helper *helper)
 {
-	for (char *at = to; size;) {
-		uint64_t now = clock_ns();
-		struct pollfd reply = { .fd = fd, .events = POLLIN };
-		int left_ms = now < end_ns ? (int)((end_ns - now) / 1000000) : 0;
-		ssize_t got = recv(fd, at, size, MSG_DONTWAIT);
-
-		if (got == 0 || (got < 0 && errno == ECONNRESET))
-			return -EPIPE;
-		if (got > 0) {
-			at += got;
-			size -= (size_t)got;
-		} else if (now >= end_ns) {
-			return -ETIMEDOUT;
-		} else if (errno == EAGAIN || errno == EINTR) {
-			poll(&reply, 1, left_ms + 1);
-		} else {
-			return -errno;
-		}
-	}
-	return 0;
+	return helper->meanwhile && helper->meanwhile(helper->meanwhile_of);
 }
 
-int helper_receive_descriptor(int fd, void *to, size_t size, uint64_t end_ns, int *ret_fd)
+int helper_wait(struct file_helper *helper, int fd, short events, uint64_t end_ns)
 {
-	for (;;) {
-		struct pollfd reply = { .fd = fd, .events = POLLIN };
-		uint64_t now = clock_ns();
-		ssize_t got = descriptor_receive(fd, to, size, MSG_DONTWAIT, ret_fd);
+	struct pollfd ready = { .fd = fd, .events = events };
 
-		if (got == (ssize_t)size)
+	lock_assert_none("waiting for a helper process");
+	while (!is_given_up(helper)) {
+		uint64_t now = clock_ns();
+		uint64_t left_ms = now < end_ns ? (end_ns - now) / 1000000 + 1 : 0;
+
+		/* Also after the end: what was done meanwhile may have lasted long. */
+		if (poll(&ready, 1, (int)(left_ms < SLICE_MS ? left_ms : SLICE_MS)) > 0)
 			return 0;
-		if (*ret_fd >= 0)
-			close(*ret_fd);
-		if (got >= 0 || (errno != EAGAIN && errno != EINTR))
-			return -EPIPE;
-		if (now >= end_ns)
-			return -ETIMEDOUT;
-		poll(&reply, 1, (int)((end_ns - now) / 1000000) + 1);
+		if (left_ms == 0)
+			break;
 	}
+	return -ETIMEDOUT;
+}
+
+static uint64_t wait_max(const struct file_helper *helper, unsigned wait_ms)
+{
+	uint64_t wait_ns = wait_ms * 1000000ULL;
+	uint64_t patience_ns =
+		helper->patience_ns > PATIENCE_MIN_NS ? helper->patience_ns : PATIENCE_MIN_NS;
+
+	return wait_ns < patience_ns ? wait_ns : patience_ns;
+}
+
+static void use_patience(struct file_helper *helper, uint64_t waited_ns)
+{
+	if (helper->patience_ns != UINT64_MAX)
+		helper->patience_ns -=
+			waited_ns < helper->patience_ns ? waited_ns : helper->patience_ns;
 }
 
 int helper_file_error(int status)
@@ -215,27 +246,34 @@ int helper_file_error(int status)
 	return status == -ETIMEDOUT || status == -EPIPE || status == -EBUSY ? -EIO : status;
 }
 
-int helper_ask(struct file_helper *helper, const struct file_charge *charge,
-	       int (*ask)(int helper, void *with), void *with)
+int helper_ask(struct file_helper *helper, const struct file_charge *charge, unsigned wait_ms,
+	       int (*ask)(struct file_helper *helper, uint64_t end_ns, void *with), void *with)
 {
 	int status = -EPIPE;
+	uint64_t begin_ns, end_ns;
 
-	drop_unstuck_helpers(helper);
-	if (is_stuck(helper, charge->owner))
+	lock_assert_none("a request to a helper process");
+	file_helper_refresh(helper);
+	/* No helper is started for a request that would be given up at once. */
+	if (is_stuck(helper, charge->owner) || is_given_up(helper))
 		return -ETIMEDOUT;
 	if (is_budget_used_up(helper, charge->budget))
 		return -EBUSY;
+	begin_ns = clock_ns();
+	end_ns = begin_ns + wait_max(helper, wait_ms);
 	/* Twice: the helper may have been killed. */
 	for (int attempt = 0; attempt < 2 && status == -EPIPE; attempt++) {
 		status = helper->helper_fd < 0 ? start_helper(helper) : 0;
-		status = status ?: ask(helper->helper_fd, with);
+		status = status ?: ask(helper, end_ns, with);
 		if (status == -EPIPE && helper->helper_fd >= 0)
 			drop_helper(helper);
 	}
-	if (status == -ETIMEDOUT)
+	if (status == -ETIMEDOUT) {
 		set_helper_aside(helper, charge);
-	else if (status == -ENOMEM && helper->helper_fd >= 0)
+		use_patience(helper, clock_ns() - begin_ns);
+	} else if (status == -ENOMEM && helper->helper_fd >= 0) {
 		drop_helper(helper);
+	}
 	return status;
 }
 
@@ -245,6 +283,6 @@ void file_helper_done(struct file_helper *helper)
 		drop_helper(helper);
 	for (size_t i = 0; i < helper->stuck_count; i++)
 		close(helper->stuck[i].fd);
-	helper->stuck_count = 0;
+	set_stuck_count(helper, 0);
 	stop_starter(helper);
 }

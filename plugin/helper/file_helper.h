@@ -18,7 +18,7 @@ enum file_budget {
 	FILE_BUDGETS,
 };
 
-/* A process that touches files for the daemon, and the process that starts it. */
+/* A process that touches files for the daemon, and the process that starts it. Of one thread. */
 struct file_helper {
 	pid_t starter; /* forks the helpers; 0: not running */
 	int starter_fd;
@@ -30,12 +30,22 @@ struct file_helper {
 		uint64_t owner;
 	} stuck[FILE_BUDGETS * FILE_STUCK_MAX];
 	size_t stuck_count;
+
+	/* How long requests may wait in total for files that do not answer. Each may still wait 50
+	 * ms. */
+	uint64_t patience_ns;
+
+	/* Called while a request waits, ten times a second at least; NULL: nothing is done
+	 * meanwhile. It may use another helper, but not this one. true: the request is given up,
+	 * as one that does not get its reply in time. */
+	bool (*meanwhile)(void *of);
+	void *meanwhile_of;
 };
 
-/* Prepares a helper; the first request starts its processes. */
-#define FILE_HELPER_NONE                          \
-	{                                         \
-		.starter_fd = -1, .helper_fd = -1 \
+/* Prepares a helper, without a limit of its patience; the first request starts its processes. */
+#define FILE_HELPER_NONE                                                      \
+	{                                                                     \
+		.starter_fd = -1, .helper_fd = -1, .patience_ns = UINT64_MAX, \
 	}
 void file_helper_init(struct file_helper *helper);
 
@@ -45,25 +55,28 @@ struct file_charge {
 	uint64_t owner;
 };
 
-/* Calls `ask` with the socket of a helper, and a second time with a new helper if the first one has
- * exited. ask returns 0; an error of the file itself; -EPIPE: the helper has exited or must not be
- * used again; -ETIMEDOUT: it does not reply in time, and is set aside. Returns the status of ask;
- * -ETIMEDOUT at once while an earlier request of the same owner is stuck; or -EBUSY: too many
- * helpers of this budget are stuck. */
-int helper_ask(struct file_helper *helper, const struct file_charge *charge,
-	       int (*ask)(int helper, void *with), void *with);
+/* Calls `ask` with the time of clock_ns() until which it may wait for the helper at helper_fd, and a
+ * second time with a new helper if the first one has exited. ask returns 0; an error of the file
+ * itself; -EPIPE: the helper has exited or must not be used again; -ETIMEDOUT: it does not reply in
+ * time, and is set aside. Returns the status of ask; -ETIMEDOUT at once while an earlier request of
+ * the same owner is stuck, or if `meanwhile` gives the request up; or -EBUSY: too many helpers of
+ * this budget are stuck. Not to be called with a lock held. */
+int helper_ask(struct file_helper *helper, const struct file_charge *charge, unsigned wait_ms,
+	       int (*ask)(struct file_helper *helper, uint64_t end_ns, void *with), void *with);
 
-/* Receives exactly this many bytes until end_ns of clock_ns(). -ETIMEDOUT; -EPIPE: the helper has
- * exited. */
-int helper_receive(int fd, void *to, size_t size, uint64_t end_ns);
-
-/* The same for one message, and the descriptor that comes with it, which the caller closes; -1:
- * none has come. */
-int helper_receive_descriptor(int fd, void *to, size_t size, uint64_t end_ns, int *ret_fd);
+/* Waits until the socket is ready to send (POLLOUT) or receive (POLLIN). This is all the waiting of
+ * the daemon for its helpers. 0; -ETIMEDOUT, also if the request is given up. */
+int helper_wait(struct file_helper *helper, int fd, short events, uint64_t end_ns);
 
 /* Turns the errno that a helper has sent about a file into one that cannot be mistaken for a
  * failure of the helper: -EIO for those that helper_ask() gives a meaning. */
 int helper_file_error(int status);
+
+/* Drops the helpers that were set aside and have ended since, as each request does. */
+void file_helper_refresh(struct file_helper *helper);
+
+/* How many helpers are set aside. Any thread. */
+size_t file_helper_stuck(const struct file_helper *helper);
 
 /* Ends the processes; the next request starts new ones. */
 void file_helper_done(struct file_helper *helper);

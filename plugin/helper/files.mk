@@ -4,10 +4,9 @@ libengine_a_SOURCES += \
 	plugin/helper/descriptor.c plugin/helper/descriptor.h \
 	plugin/helper/file.c plugin/helper/file.h \
 	plugin/helper/file_helper.c plugin/helper/file_helper.h \
-	plugin/helper/helper_message.c plugin/helper/helper_message.h \
+	plugin/helper/helper_message.h \
 	plugin/helper/helper_process.c plugin/helper/helper_process.h \
-	plugin/helper/helper_program.c \
-	plugin/helper/helper_uprobe_multi.c plugin/helper/helper_uprobe_multi.h \
+	plugin/helper/helper_request.c plugin/helper/helper_request.h \
 	plugin/helper/ksym.c plugin/helper/ksym.h \
 	plugin/helper/symbol_debug.c plugin/helper/symbol_debug.h \
 	plugin/helper/symbol_file.c plugin/helper/symbol_file.h \

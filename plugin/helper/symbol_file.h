@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs and libraries that are open to be probed or read. The helper opens them, see file.c.
+ * Programs and libraries that are open to be probed or read. The helper opens them, see file_helper.c.
  */
 #ifndef EBPF_SYMBOL_FILE_H
 #define EBPF_SYMBOL_FILE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where in a program or library the code of functions and markers (USDT) is. The helper opens the
- * file, see file.c; the program ebpf-symbols, which has no privileges, reads it.
+ * file, see file_helper.c; the program ebpf-symbols, which has no privileges, reads it.
  */
 #ifndef EBPF_SYMBOL_LOCATION_H
 #define EBPF_SYMBOL_LOCATION_H

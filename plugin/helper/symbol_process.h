@@ -5,11 +5,6 @@
 #include "symbol_file.h"
 #include "symbol_message.h"
 
-struct symbol_buffer {
-	char *bytes;
-	size_t size;
-};
-
 /* Runs ebpf-symbols with the file, and a separate file of symbols (debug_fd -1: none), sends it a
  * request as in symbol_message.h, and receives its whole reply, for free(). A hostile file may have
  * taken the program over, so any bytes may come. Returns 0 or a negative errno, and the error says
