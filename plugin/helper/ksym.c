@@ -150,7 +150,6 @@ void ksyms_refresh(struct ksyms *ksyms, struct file_helper *files, uint64_t now_
 		.cut = true,
 		.wait_ms = KALLSYMS_WAIT_MS,
 		.budget = FILE_OF_ROOT,
-		.owner = file_number(KALLSYMS),
 	};
 	struct file file;
 

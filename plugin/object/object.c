@@ -86,7 +86,6 @@ int object_open(struct object *object, const char *path, struct file_helper *fil
 		.follow = true,
 		.wait_ms = OBJECT_WAIT_MS,
 		.budget = FILE_OF_ROOT,
-		.owner = file_number(path),
 	};
 	struct file file;
 	int status = file_read(files, &request, &file);

@@ -78,8 +78,8 @@ static void log_pid_file_error(struct pid_file *file, int status)
 		file->service, file->path, pid_file_strerror(status));
 }
 
-static int read_pid_file(struct pid_file *file, size_t number, struct file_helper *helper,
-			 uint32_t *ret_pid, uid_t *ret_owner)
+static int read_pid_file(struct pid_file *file, struct file_helper *helper, uint32_t *ret_pid,
+			 uid_t *ret_owner)
 {
 	struct file_request request = {
 		.path = file->path,
@@ -87,8 +87,6 @@ static int read_pid_file(struct pid_file *file, size_t number, struct file_helpe
 		.cut = true,
 		.wait_ms = PID_FILE_WAIT_MS,
 		.budget = FILE_OF_PID_FILES,
-		/* Above all user ids. */
-		.owner = 1ULL << 32 | number,
 	};
 	struct file content;
 	int status = file_read(helper, &request, &content);
@@ -109,7 +107,7 @@ bool pid_files_read(struct pid_files *files, struct file_helper *helper)
 		struct pid_file *file = &files->item[i];
 		uid_t owner = file->owner;
 		uint32_t pid = 0;
-		int status = read_pid_file(file, i, helper, &pid, &owner);
+		int status = read_pid_file(file, helper, &pid, &owner);
 
 		if (status)
 			log_pid_file_error(file, status);

@@ -94,7 +94,7 @@ static uint32_t match_command_line(struct fits *fits, struct file_helper *files,
 		.cut = true,
 		.wait_ms = COMMAND_LINE_WAIT_MS,
 		.budget = process->uid ? FILE_OF_USERS : FILE_OF_ROOT,
-		.owner = process->uid,
+		.owner = file_number_of_user(process->uid),
 	};
 	struct file line;
 	uint32_t row;

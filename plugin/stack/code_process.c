@@ -119,7 +119,6 @@ static int read_map(struct code_processes *processes, const struct code_process 
 	int status;
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", process->pid);
-	request.owner = file_number(path);
 	status = file_read(processes->files, &request, &file);
 	if (status)
 		return status;
