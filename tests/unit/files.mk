@@ -46,6 +46,8 @@ UNIT_TESTS = \
 	tests/unit/helper/symbols/test_symbols \
 	tests/unit/helper/test_confined \
 	tests/unit/helper/test_file \
+	tests/unit/helper/test_file_helper \
+	tests/unit/helper/test_helper_process \
 	tests/unit/helper/test_symbol \
 	tests/unit/helper/test_symbol_debug \
 	tests/unit/helper/test_symbol_name \

@@ -4,10 +4,14 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/helper.h"
+
 #include "plugin/cgroup/user.h"
 #include "plugin/util/clock.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 static struct users users = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -74,12 +78,41 @@ static void test_refresh(void)
 	file_helper_done(&files);
 }
 
+/* A process of root's whose command line does not answer keeps back his other processes,
+ * but no other file of root's. */
+static void test_hanging_process(void)
+{
+	struct file_request request = { .path = "/proc/1/cmdline",
+					.wait_ms = 10,
+					.budget = FILE_OF_ROOT,
+					.owner = file_number_of_user(0) };
+	struct file_helper files;
+	struct file file;
+	char none[] = "";
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+		abort();
+	users_parse(&users, none);
+	file_helper_init(&files);
+	set_helper_socket(&files, ends[0]);
+	CHECK_INT(file_read(&files, &request, &file), -ETIMEDOUT);
+	request.path = "/proc/2/cmdline";
+	CHECK_INT(file_read(&files, &request, &file), -ETIMEDOUT);
+	users_refresh(&users, &files, 1000 * NS_PER_S);
+	check_name(0, "root");
+	CHECK_UINT(file_helper_stuck(&files), 1);
+	file_helper_done(&files);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	check_name(0, NULL);
 	test_parse();
 	test_long();
 	test_refresh();
+	test_hanging_process();
 	users_done(&users);
 	check_name(0, NULL);
 	return testing_end();

@@ -24,6 +24,23 @@ static inline void set_helper_socket(struct file_helper *files, int fd)
 	files->helper_fd = fd;
 }
 
+/* How long requests may wait in total. Returns what was left before. */
+static inline uint64_t set_helper_patience(struct file_helper *files, uint64_t patience_ns)
+{
+	uint64_t before = files->patience_ns;
+
+	files->patience_ns = patience_ns;
+	return before;
+}
+
+/* Called while requests wait. */
+static inline void set_helper_meanwhile(struct file_helper *files, bool (*meanwhile)(void *of),
+					void *of)
+{
+	files->meanwhile = meanwhile;
+	files->meanwhile_of = of;
+}
+
 /* This process is the one that starts helpers. */
 static inline void set_helper_starter(struct file_helper *files, pid_t pid, int fd)
 {

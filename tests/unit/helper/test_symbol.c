@@ -209,7 +209,7 @@ static void test_helper(void)
 	set_helper_socket(&files, ends[0]);
 	check_refused("/no/answer", 0, -ETIMEDOUT, "its file system does not answer");
 	check_refused("/no/answer", 0, -ETIMEDOUT, "its file system does not answer");
-	CHECK_UINT(files.stuck_count, 1);
+	CHECK_UINT(file_helper_stuck(&files), 1);
 	close(ends[1]);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
 		abort();
