@@ -40,23 +40,43 @@ uint64_t label_value(const struct label *label, const unsigned char *key)
 	return label->is_signed ? (uint64_t)((int64_t)(value << shift) >> shift) : value;
 }
 
+static enum name_state find_in_names(const struct label *label, uint64_t value, char *to,
+				     size_t size)
+{
+	if (!label->names || !label->kind->table)
+		return NAME_NONE;
+	return label->names->find(label->names->tables, label->kind->table, value, to, size);
+}
+
+/* A value that a table does not know, too, has a name, with its number. */
+static enum name_state name_value(const struct label *label, uint64_t value, char *to, size_t size)
+{
+	enum name_state state = find_in_names(label, value, to, size);
+
+	if (state != NAME_NONE)
+		return state;
+	label->kind->name(label, value, to, size);
+	return NAME_FOUND;
+}
+
 /* The names of the plugin's own series and of "other" are reserved: a label with such a name gets
  * an underscore. */
-bool label_name(const struct label *label, const unsigned char *key, char *to, size_t size)
+enum name_state label_name(const struct label *label, const unsigned char *key, char *to,
+			   size_t size)
 {
 	char text[DECODE_TEXT_MAX];
 
 	if (label->is_text || !label->kind->name)
 		label->kind->name_bytes(label, key + label->offset, text, sizeof(text));
-	else
-		label->kind->name(label, label_value(label, key), text, sizeof(text));
+	else if (name_value(label, label_value(label, key), text, sizeof(text)) == NAME_PENDING)
+		return NAME_PENDING;
 	for (size_t i = 0; i < label->step_count; i++)
 		if (!decode_apply(&label->step[i], text))
-			return false;
+			return NAME_NONE;
 	name_clean(to, size - 1, text);
 	if (name_is_reserved(to))
 		strcat(to, "_");
-	return true;
+	return NAME_FOUND;
 }
 
 const char *label_word(const struct label *label)

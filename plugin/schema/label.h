@@ -30,8 +30,10 @@ void labels_use_names(struct labels *labels, const struct label_names *names);
 uint64_t label_value(const struct label *label, const unsigned char *key);
 
 /* Writes the name of a label that is not a service, cleaned for collectd, into `size` bytes with
- * the NUL. False: a Decode line leaves out keys with this value. */
-bool label_name(const struct label *label, const unsigned char *key, char *to, size_t size);
+ * the NUL. NAME_NONE: a Decode line leaves out keys with this value. NAME_PENDING: a later reading
+ * finds the name. */
+enum name_state label_name(const struct label *label, const unsigned char *key, char *to,
+			   size_t size);
 
 /* The word by which Label lines refer to it. */
 const char *label_word(const struct label *label);

@@ -131,28 +131,20 @@ static void name_signal(const struct label *label, uint64_t value, char *to, siz
 		name_number(label, "signal_", value, to, size);
 }
 
-static bool find_label_name(const struct label *label, uint64_t value, char *to, size_t size)
-{
-	return label->names &&
-	       label->names->find(label->names->tables, label->kind->table, value, to, size);
-}
-
 static void name_user(const struct label *label, uint64_t value, char *to, size_t size)
 {
-	if (!find_label_name(label, value, to, size))
-		name_number(label, "user_", value, to, size);
+	name_number(label, "user_", value, to, size);
 }
 
 static void name_cgroup(const struct label *label, uint64_t value, char *to, size_t size)
 {
-	if (!find_label_name(label, value, to, size))
-		name_number(label, "cgroup_", value, to, size);
+	name_number(label, "cgroup_", value, to, size);
 }
 
-static void name_ksym(const struct label *label, uint64_t value, char *to, size_t size)
+static void name_ksym(__attribute__((unused)) const struct label *label, uint64_t value, char *to,
+		      size_t size)
 {
-	if (!find_label_name(label, value, to, size))
-		snprintf(to, size, "ksym_%" PRIx64, value);
+	snprintf(to, size, "ksym_%" PRIx64, value);
 }
 
 static void name_hex(const struct label *label, const unsigned char *bytes, char *to, size_t size)

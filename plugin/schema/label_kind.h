@@ -28,7 +28,7 @@ struct label_kind {
 	void (*name)(const struct label *label, uint64_t value, char *to, size_t size);
 	void (*name_bytes)(const struct label *label, const unsigned char *bytes, char *to,
 			   size_t size);
-	enum label_table table; /* where `name` finds the names of values */
+	enum label_table table; /* has names of values; `name` is for those that it does not know */
 	/* Can a value have this name? NULL: any name is possible. `list` says where all names are
 	 * documented. */
 	bool (*knows)(const char *name);

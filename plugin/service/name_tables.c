@@ -15,20 +15,20 @@ static void want_label_table(void *of, enum label_table table)
 		ksyms_want(&tables->ksyms);
 }
 
-static bool find_in_label_table(void *of, enum label_table table, uint64_t value, char *to,
-				size_t size)
+static enum name_state find_in_label_table(void *of, enum label_table table, uint64_t value,
+					   char *to, size_t size)
 {
 	struct name_tables *tables = of;
 
 	switch (table) {
 	case LABEL_TABLE_USERS:
-		return user_name(&tables->users, value, to, size);
+		return user_name(&tables->users, value, to, size) ? NAME_FOUND : NAME_NONE;
 	case LABEL_TABLE_CGROUPS:
-		return cgroup_name(&tables->cgroups, value, to, size);
+		return cgroup_name(&tables->cgroups, value, to, size) ? NAME_FOUND : NAME_NONE;
 	case LABEL_TABLE_KSYMS:
-		return ksym_name(&tables->ksyms, value, to, size);
+		return ksym_name(&tables->ksyms, value, to, size) ? NAME_FOUND : NAME_NONE;
 	default:
-		return false;
+		return NAME_NONE;
 	}
 }
 

@@ -62,18 +62,13 @@ static size_t part_limit(const size_t *lengths, size_t count, size_t total)
 	return most;
 }
 
-static void name_labels(const struct labels *labels, const unsigned char *key, char *to)
+/* The parts of a type instance, cut so that their total fits. */
+static void join_parts(char parts[][LABELS_TEXT_MAX], size_t count, char *to)
 {
-	char parts[LABELS_MAX][LABELS_TEXT_MAX] = { "" };
-	size_t lengths[LABELS_MAX], count = 0, most;
+	size_t lengths[LABELS_MAX], most;
 
-	for (int i = 0; i < (int)labels->count; i++) {
-		if (i == labels->subject || label_is_absent(&labels->label[i], key))
-			continue;
-		label_name(&labels->label[i], key, parts[count], LABELS_TEXT_MAX);
-		lengths[count] = strlen(parts[count]);
-		count++;
-	}
+	for (size_t i = 0; i < count; i++)
+		lengths[i] = strlen(parts[i]);
 	most = part_limit(lengths, count, LABELS_TEXT_MAX - (count ? count : 1));
 	to[0] = '\0';
 	for (size_t i = 0; i < count; i++) {
@@ -82,6 +77,24 @@ static void name_labels(const struct labels *labels, const unsigned char *key, c
 		name_clean(part, most + 1, parts[i]);
 		add_name_part(to, most, part);
 	}
+}
+
+/* False: a name is pending. */
+static bool name_labels(const struct labels *labels, const unsigned char *key, char *to)
+{
+	char parts[LABELS_MAX][LABELS_TEXT_MAX] = { "" };
+	size_t count = 0;
+
+	for (int i = 0; i < (int)labels->count; i++) {
+		const struct label *label = &labels->label[i];
+
+		if (i == labels->subject || label_is_absent(label, key))
+			continue;
+		if (label_name(label, key, parts[count++], LABELS_TEXT_MAX) == NAME_PENDING)
+			return false;
+	}
+	join_parts(parts, count, to);
+	return true;
 }
 
 /* Did the program itself use this key for what found no room for a key of its own? */
@@ -93,7 +106,8 @@ static bool is_other_key(const struct labels *labels, const unsigned char *key)
 	return false;
 }
 
-static void name_key_subject(const struct table *table, const struct snapshot *snapshot,
+/* False: it is pending. */
+static bool name_key_subject(const struct table *table, const struct snapshot *snapshot,
 			     const struct key_entry *entry, int subject, char *to)
 {
 	const struct labels *labels = labels_of(table);
@@ -104,27 +118,33 @@ static void name_key_subject(const struct table *table, const struct snapshot *s
 	else if (subject >= 0)
 		snprintf(to, SUBJECT_NAME_MAX, "%s", snapshot->subjects.subject[subject].name);
 	else if (labels->subject >= 0)
-		label_name(&labels->label[labels->subject], entry->key, to, SUBJECT_NAME_MAX);
+		return label_name(&labels->label[labels->subject], entry->key, to,
+				  SUBJECT_NAME_MAX) != NAME_PENDING;
+	return true;
 }
 
-bool key_name_wanted(const struct table *table, const struct snapshot *snapshot,
-		     const struct key_entry *entry, int subject)
+/* NAME_FOUND: the key matches the Label lines of the Probe block. */
+static enum name_state choose_by_labels(const struct table *table, const struct snapshot *snapshot,
+					const struct key_entry *entry, int subject)
 {
 	const struct labels *labels = labels_of(table);
 
 	for (size_t i = 0; i < labels->count; i++) {
+		enum name_state state = NAME_FOUND;
 		char name[SUBJECT_NAME_MAX];
 
 		if (!table->keys.choice.globs[i] && !labels->label[i].step_count)
 			continue;
 		if (labels->label[i].kind == label_kind_service())
 			name_key_subject(table, snapshot, entry, subject, name);
-		else if (!label_name(&labels->label[i], entry->key, name, sizeof(name)))
-			return false;
+		else
+			state = label_name(&labels->label[i], entry->key, name, sizeof(name));
+		if (state != NAME_FOUND)
+			return state;
 		if (!label_choice_fits(&table->keys.choice, i, name))
-			return false;
+			return NAME_NONE;
 	}
-	return true;
+	return NAME_FOUND;
 }
 
 /* --- groups --- */
@@ -276,20 +296,24 @@ static uint32_t other_name_of(struct table *table, const struct key_name *name)
 	return enter_name(&table->keys, &other);
 }
 
-uint32_t key_name_of(struct table *table, const struct snapshot *snapshot,
-		     const struct key_entry *entry, int subject)
+enum name_state key_name_of(struct table *table, const struct snapshot *snapshot,
+			    const struct key_entry *entry, int subject, uint32_t *ret_number)
 {
+	enum name_state state = choose_by_labels(table, snapshot, entry, subject);
 	struct key_name name = { 0 };
-	uint32_t number;
+	uint32_t number = INDEX_NONE;
 
-	name_key_subject(table, snapshot, entry, subject, name.subject);
-	name_labels(labels_of(table), entry->key, name.labels);
+	if (state != NAME_FOUND)
+		return state;
+	if (!name_key_subject(table, snapshot, entry, subject, name.subject) ||
+	    !name_labels(labels_of(table), entry->key, name.labels))
+		return NAME_PENDING;
 	name.group = group_of_key(table, entry->key);
 	name.is_always_shown = function_label(labels_of(table)) && !strchr(name.labels, '-');
-	if (is_other_key(labels_of(table), entry->key))
-		return other_name_of(table, &name);
-	number = enter_name(&table->keys, &name);
-	return number == INDEX_NONE ? other_name_of(table, &name) : number;
+	if (!is_other_key(labels_of(table), entry->key))
+		number = enter_name(&table->keys, &name);
+	*ret_number = number == INDEX_NONE ? other_name_of(table, &name) : number;
+	return NAME_FOUND;
 }
 
 uint32_t key_name_counted(struct table *table, uint32_t number)

@@ -17,18 +17,14 @@ const char *key_group_name(const struct table *table, size_t group);
 
 /* The number of a key's name. If there is no room for another name, it is that of the "other" name
  * of its subject; UINT32_MAX: there is no room for that, either. `subject` is that of its service;
- * -1: it has none. A new name gets series at once if the limits allow it. */
-uint32_t key_name_of(struct table *table, const struct snapshot *snapshot,
-		     const struct key_entry *entry, int subject);
+ * -1: it has none. A new name gets series at once if the limits allow it. NAME_NONE: the Label lines
+ * of the Probe block leave the key out. NAME_PENDING: a later reading finds the name. */
+enum name_state key_name_of(struct table *table, const struct snapshot *snapshot,
+			    const struct key_entry *entry, int subject, uint32_t *ret_number);
 
 /* The number of the name that counts for this name: itself, or "other"; UINT32_MAX: there is
  * none. */
 uint32_t key_name_counted(struct table *table, uint32_t name);
-
-/* Does a key match the Label lines of the Probe block? `subject` is that of its service; -1: it has
- * none. */
-bool key_name_wanted(const struct table *table, const struct snapshot *snapshot,
-		     const struct key_entry *entry, int subject);
 
 /* Ends a reading: chooses which names have series from the next reading on, and forgets old
  * ones. */

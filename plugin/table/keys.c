@@ -255,25 +255,31 @@ static bool is_entry_named(const struct keys *keys, const struct key_entry *entr
 	       keys->name[entry->name].generation == entry->named;
 }
 
-/* Names a key that has no name, or whose service has changed. */
-static void name_entry(const struct key_reading *r, struct key_entry *entry)
+/* Names a key that has no name, or whose service has changed. False: the name is pending, and the
+ * growth must wait for it. */
+static bool name_entry(const struct key_reading *r, struct key_entry *entry)
 {
 	const struct keys *keys = &r->table->keys;
 	int subject = subject_of_key(r, entry);
 	uint64_t generation = subject < 0 ? 0 : r->snapshot->subjects.subject[subject].generation;
 	bool nobody = service_label(r->table) && subject < 0;
+	enum name_state state = NAME_NONE;
+	uint32_t number = INDEX_NONE;
 
 	if ((is_entry_named(keys, entry) || entry->is_left_out) && entry->subject == subject &&
 	    entry->generation == generation)
-		return;
+		return true;
+	if (!nobody)
+		state = key_name_of(r->table, r->snapshot, entry, subject, &number);
+	if (state == NAME_PENDING)
+		return false;
 	entry->subject = subject;
 	entry->generation = generation;
-	entry->is_left_out = !nobody && !key_name_wanted(r->table, r->snapshot, entry, subject);
-	entry->name = nobody || entry->is_left_out
-			      ? INDEX_NONE
-			      : key_name_of(r->table, r->snapshot, entry, subject);
-	if (entry->name != INDEX_NONE)
-		entry->named = keys->name[entry->name].generation;
+	entry->is_left_out = !nobody && state == NAME_NONE;
+	entry->name = number;
+	if (number != INDEX_NONE)
+		entry->named = keys->name[number].generation;
+	return true;
 }
 
 static uint64_t bucket_of(const struct table *table, const struct key_entry *entry)
@@ -359,7 +365,8 @@ static int read_key_row(void *to, const struct source_row *row, struct error *er
 	    are_cells_equal(&table->schema, keys->now, entry->previous) &&
 	    !has_gauge(&table->schema, keys->now))
 		return 0;
-	name_entry(r, entry);
+	if (!name_entry(r, entry))
+		return 0;
 	if (entry->name == INDEX_NONE) {
 		remember_entry(table, entry);
 		return 0;
