@@ -24,7 +24,7 @@ static enum name_state find_in_label_table(void *of, enum label_table table, uin
 	case LABEL_TABLE_USERS:
 		return user_name(&tables->users, value, to, size) ? NAME_FOUND : NAME_NONE;
 	case LABEL_TABLE_CGROUPS:
-		return cgroup_name(&tables->cgroups, value, to, size) ? NAME_FOUND : NAME_NONE;
+		return cgroup_name(&tables->cgroups, value, to, size);
 	case LABEL_TABLE_KSYMS:
 		return ksym_name(&tables->ksyms, value, to, size) ? NAME_FOUND : NAME_NONE;
 	default:
@@ -46,6 +46,7 @@ void name_tables_init(struct name_tables *tables)
 
 void name_tables_refresh(struct name_tables *tables, struct file_helper *files, uint64_t now_ns)
 {
+	cgroup_names_refresh(&tables->cgroups);
 	users_refresh(&tables->users, files, now_ns);
 	ksyms_refresh(&tables->ksyms, files, now_ns);
 }

@@ -11,6 +11,7 @@ UNIT_TESTS = \
 	tests/unit/bpf/test_cputime \
 	tests/unit/bpf/test_group \
 	tests/unit/bpf/test_hist \
+	tests/unit/cgroup/test_cgroup_name \
 	tests/unit/cgroup/test_container \
 	tests/unit/cgroup/test_description \
 	tests/unit/cgroup/test_match \
@@ -193,6 +194,7 @@ tests_unit_probe_test_cpus_CPPFLAGS = $(AM_CPPFLAGS) -DTYPES_DB='"$(TYPES_DB)"'
 tests_unit_probe_test_cpus_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=bpf_map__reuse_fd,--wrap=dispatch_type \
 	-Wl,--wrap=libbpf_num_possible_cpus,--wrap=object_load
 tests_unit_probe_test_cpus_SOURCES = tests/unit/probe/test_cpus.c contrib/describe/types.c
+tests_unit_cgroup_test_cgroup_name_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cgroup_open,--wrap=open_by_handle_at
 tests_unit_cgroup_test_description_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_cgroup_test_recorded_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_probe_test_reading_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
