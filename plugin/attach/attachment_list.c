@@ -162,6 +162,16 @@ static int update_paths(struct attachments *all, const char *probe,
 	return status;
 }
 
+static int retry_paths(struct attachments *all, const char *probe, const struct file_finder *finder,
+		       struct error *error)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < all->path_count && status == 0; i++)
+		status = followed_path_retry(&all->paths[i], probe, finder, error);
+	return status;
+}
+
 /* Moves the object's links from index `first` on into the part, so that they can be detached
  * separately. */
 static int move_links_to_part(struct attachment_part *part, struct object *object, size_t first,
@@ -238,10 +248,15 @@ void attachments_check(struct object *object, const char *probe, const struct fi
 {
 	struct attachments *all = object->attachments;
 	struct error error;
+	int status;
 
-	if (!attachments_any(object) || clock_ns() - all->checked_ns < CHECK_NS)
+	if (!attachments_any(object))
 		return;
-	if (update_paths(all, probe, finder, &error))
+	if (clock_ns() - all->checked_ns >= CHECK_NS)
+		status = update_paths(all, probe, finder, &error);
+	else
+		status = retry_paths(all, probe, finder, &error);
+	if (status)
 		message(LOG_ERR, "probe %s: %s", probe, error.text);
 	attachments_log(all->items, all->count, probe);
 }

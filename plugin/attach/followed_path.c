@@ -303,6 +303,16 @@ int followed_path_update(struct followed_path *path, const char *probe,
 	return status ?: attach_files(&update);
 }
 
+int followed_path_retry(struct followed_path *path, const char *probe,
+			const struct file_finder *finder, struct error *error)
+{
+	struct path_update update = {
+		.path = path, .probe = probe, .finder = finder, .error = error
+	};
+
+	return path->paused ? 0 : attach_files(&update);
+}
+
 bool followed_path_waits(const struct followed_path *path)
 {
 	for (size_t i = 0; i < path->file_count; i++)

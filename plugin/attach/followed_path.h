@@ -43,6 +43,10 @@ int followed_path_add(struct followed_path *path, struct attachment *item);
 int followed_path_update(struct followed_path *path, const char *probe,
 			 const struct file_finder *finder, struct error *error);
 
+/* Attaches to the files that are known what was deferred there, if that is due. The same errors. */
+int followed_path_retry(struct followed_path *path, const char *probe,
+			const struct file_finder *finder, struct error *error);
+
 /* Is it waiting for a file, for a process, or for memory of the kernel? */
 bool followed_path_waits(const struct followed_path *path);
 

@@ -13,6 +13,7 @@
 #include "attachment_message.h"
 #include "uprobe_event.h"
 #include "uprobe_multi.h"
+#include "util/clock.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -21,7 +22,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PAUSE_MAX 63 /* calls */
+#define RETRY_NS NS_PER_S /* until what was deferred is tried again, doubled each time */
+#define RETRY_NS_MAX (600 * NS_PER_S)
+#define LOG_AFTER_NS (5 * NS_PER_S) /* of waiting */
 
 /* A location that a program is to be attached to. */
 struct uprobe_location {
@@ -41,6 +44,7 @@ struct uprobe_work {
 	struct uprobe_location *locations;
 	size_t location_count;
 	bool again;          /* the locations were deferred before */
+	bool logs_deferred;  /* and long ago */
 	int status;          /* error of the first needed attachment that failed */
 	struct error *error; /* its text */
 };
@@ -111,7 +115,7 @@ static bool is_second(const struct attachment *item)
 	return item->is_paired && item->at_return;
 }
 
-/* Logged only if the second try fails, too. */
+/* Logged only if it has waited for some time. */
 static int defer_location(struct uprobe_work *work, const struct uprobe_location *location,
 			  const char *why)
 {
@@ -126,7 +130,7 @@ static int defer_location(struct uprobe_work *work, const struct uprobe_location
 	links->deferred[links->deferred_count++] = *location;
 	error_set(&text, 0, "cannot %s %s: %s", location->is_unfound ? "read" : "attach to",
 		  location->item->hook->path ?: "the program", why);
-	if (work->again && !(location->is_unfound && is_second(location->item)))
+	if (work->logs_deferred && !(location->is_unfound && is_second(location->item)))
 		attachment_note(location->item, ATTACHMENT_DEFERRED, text.text);
 	return 0;
 }
@@ -449,6 +453,25 @@ int uprobe_links_open(struct uprobe_links *links, const char *probe,
 	return finish_links(&work, search_items(&work, items, count));
 }
 
+/* If it is, the one after it is scheduled. */
+static bool is_retry_due(struct uprobe_links *links)
+{
+	uint64_t now_ns = clock_ns();
+
+	if (!links->deferred_count || (links->due_ns && now_ns < links->due_ns))
+		return false;
+	if (!links->due_ns) {
+		links->deferred_ns = now_ns;
+		links->wait_ns = RETRY_NS;
+		links->due_ns = now_ns + RETRY_NS;
+		return false;
+	}
+	if (links->wait_ns < RETRY_NS_MAX)
+		links->wait_ns *= 2;
+	links->due_ns = now_ns + links->wait_ns;
+	return true;
+}
+
 int uprobe_links_again(struct uprobe_links *links, const char *probe,
 		       const struct symbol_file *file, struct file_helper *files,
 		       struct error *error)
@@ -462,10 +485,9 @@ int uprobe_links_again(struct uprobe_links *links, const char *probe,
 				    .location_count = links->deferred_count,
 				    .again = true };
 
-	if (!links->deferred_count || links->paused++ < links->pause)
+	if (!is_retry_due(links))
 		return 0;
-	links->paused = 0;
-	links->pause = links->pause < PAUSE_MAX ? 2 * links->pause + 1 : PAUSE_MAX;
+	work.logs_deferred = clock_ns() - links->deferred_ns > LOG_AFTER_NS;
 	links->deferred = NULL;
 	links->deferred_count = 0;
 	return finish_links(&work, search_unfound_items(&work));

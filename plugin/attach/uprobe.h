@@ -16,7 +16,9 @@ struct uprobe_links {
 	size_t count;
 	struct uprobe_location *deferred;
 	size_t deferred_count;
-	unsigned pause, paused; /* calls of uprobe_links_again() to skip, and skipped so far */
+	uint64_t deferred_ns; /* since when some have waited, of clock_ns() */
+	uint64_t due_ns;      /* the next try; 0: not known yet */
+	uint64_t wait_ns;     /* before it */
 };
 
 /* Attaches the items, whose hooks are in this file: each program to all its locations by one link
@@ -27,9 +29,10 @@ int uprobe_links_open(struct uprobe_links *links, const char *probe,
 		      struct attachment *const *items, size_t count, const struct symbol_file *file,
 		      struct file_helper *files, struct error *error);
 
-/* Looks up and attaches what was deferred, at calls 1, 3, 7 and so on, finally at each 64th: a try
- * may take as long as the kernel permits, and memory from processes that have little. Records what
- * is deferred again and what is attached now. Errors of uprobe_links_open(). */
+/* Looks up and attaches what was deferred if that is due: after a second, two more, four and so on, finally
+ * every ten minutes, as a try may take as long as the kernel permits, and memory from processes that
+ * have little. Records what is attached now, and what still waits after some seconds. Errors of
+ * uprobe_links_open(). */
 int uprobe_links_again(struct uprobe_links *links, const char *probe,
 		       const struct symbol_file *file, struct file_helper *files,
 		       struct error *error);

@@ -12,6 +12,7 @@
 #include "match.h"
 #include "tree.h"
 #include "util/clock.h"
+#include "util/lock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -132,7 +133,7 @@ static int walk_hierarchy(struct service_cgroups *cgroups, enum cgroup_hierarchy
 		return status;
 	}
 	qsort(new.cgroup, new.count, sizeof(*new.cgroup), compare_cgroups);
-	pthread_mutex_lock(&cgroups->lock);
+	lock_acquire(&cgroups->lock);
 	if (!copy_known_cgroups(list, &new))
 		__atomic_fetch_add(&cgroups->generation, 1, __ATOMIC_RELEASE);
 	cgroup_list_clear(list);
@@ -140,7 +141,7 @@ static int walk_hierarchy(struct service_cgroups *cgroups, enum cgroup_hierarchy
 	list->count = new.count;
 	list->room = new.room;
 	list->walked = true;
-	pthread_mutex_unlock(&cgroups->lock);
+	lock_release(&cgroups->lock);
 	return status;
 }
 
@@ -190,9 +191,9 @@ static void find_cgroup_rules(struct service_cgroups *cgroups, struct cgroup_lis
 			return;
 		rule = find_cgroup_rule(cgroups, cgroup, needs_names, files);
 		cgroups->unfinished |= cgroup->inspections < GROUP_INSPECTIONS_MAX;
-		pthread_mutex_lock(&cgroups->lock);
+		lock_acquire(&cgroups->lock);
 		cgroup->rule = rule;
-		pthread_mutex_unlock(&cgroups->lock);
+		lock_release(&cgroups->lock);
 	}
 }
 
@@ -237,7 +238,7 @@ static void find_cgroup_rows(struct service_cgroups *cgroups, struct cgroup_list
 {
 	bool changed = false;
 
-	pthread_mutex_lock(&cgroups->lock);
+	lock_acquire(&cgroups->lock);
 	for (size_t i = 0; i < list->count; i++) {
 		struct service_cgroup *cgroup = &list->cgroup[i];
 
@@ -261,7 +262,7 @@ static void find_cgroup_rows(struct service_cgroups *cgroups, struct cgroup_list
 	}
 	if (changed)
 		__atomic_fetch_add(&cgroups->generation, 1, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&cgroups->lock);
+	lock_release(&cgroups->lock);
 }
 
 /* --- updates --- */
@@ -316,11 +317,11 @@ int service_cgroups_each(struct service_cgroups *cgroups, enum cgroup_hierarchy 
 	const struct cgroup_list *list = &cgroups->list[cgroup_hierarchy];
 	int status = 0;
 
-	pthread_mutex_lock(&cgroups->lock);
+	lock_acquire(&cgroups->lock);
 	for (size_t i = 0; i < list->count && status == 0; i++)
 		if (list->cgroup[i].row)
 			status = visit(to, &list->cgroup[i]);
-	pthread_mutex_unlock(&cgroups->lock);
+	lock_release(&cgroups->lock);
 	return status;
 }
 

@@ -6,6 +6,7 @@
 #include "tree.h"
 
 #include "bpf/lib/services/service.h"
+#include "util/lock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,10 +30,12 @@ static int walk_directory(struct tree *tree, int fd, size_t length, const struct
 /* Opens a directory of the same file system; -ENOENT also if it was removed meanwhile. */
 static int open_tree_directory(const struct tree *tree, int above, const char *name)
 {
-	int fd = openat(above, name,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat file;
+	int fd;
 
+	lock_assert_none(name);
+	fd = openat(above, name,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &file) == 0 && file.st_dev == tree->device)

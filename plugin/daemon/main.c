@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What collectd calls: the configuration block, a read callback for each probe with its own
- * interval, and callbacks for the plugin's own figures, for MaxOverhead and for thresholds.
+ * interval, and callbacks for the plugin's own figures and for thresholds.
  */
+#include "attach/attachment_list.h"
 #include "config/config.h"
 #include "config/name.h"
 #include "notifier.h"
-#include "probe/overhead.h"
 #include "probe/profiler.h"
 #include "probe/reading.h"
 #include "probe/sampler.h"
+#include "probe/upkeep.h"
 #include "probe_list.h"
 #include "self.h"
 #include "service/service.h"
@@ -26,18 +27,21 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define OVERHEAD_S 1.0 /* between two checks of what probes cost */
+/* How long the start waits for files that do not answer, all those of one helper together: collectd
+ * handles a signal only after it. Upkeep waits longer, and nobody waits for that. */
+#define START_PATIENCE_NS (NS_PER_S / 2)
 
 static struct config config;
 static bool configured;
-static struct file_helper files = FILE_HELPER_NONE;
+static struct file_helper service_files = FILE_HELPER_NONE;
+static struct file_helper probe_files = FILE_HELPER_NONE;
 static struct services services;
 static struct probe_list list;
-static struct self self;
+static struct self self = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static struct notifier notifier;
 static struct profiler profiler = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static struct sampler sampler;
-static struct overhead overhead;
+static struct upkeep upkeep = { .wake = -1 };
 static bool summary_logged;
 
 static void log_with_prefix(int severity, const char *text)
@@ -88,21 +92,21 @@ static int ebpf_read(user_data_t *data)
 	return 0;
 }
 
+static size_t helpers_stuck(void)
+{
+	return file_helper_stuck(&service_files) + file_helper_stuck(&probe_files) +
+	       file_helper_stuck(&profiler.files);
+}
+
 static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 {
 	int status = notifier_start(&notifier, &services, list.probes, list.count);
 
 	if (status)
 		message(LOG_ERR, "there are no notifications of events: %s", strerror(-status));
-	services_log_fits(&services);
 	summary_logged = summary_logged || summary_log(&services, list.probes, list.count);
-	self_read(&self, &services, list.probes, list.count, &sampler, default_interval_s());
-	return 0;
-}
-
-static int ebpf_read_overhead(__attribute__((unused)) user_data_t *data)
-{
-	overhead_step(&overhead, clock_ns());
+	self_read(&self, &services, list.probes, list.count, &sampler, &upkeep, helpers_stuck(),
+		  default_interval_s());
 	return 0;
 }
 
@@ -139,7 +143,7 @@ static void register_probes(void)
 
 static void open_self(void)
 {
-	if (self_open(&self, &services, list.probes, list.count) == 0)
+	if (self_open(&self, list.count) == 0)
 		register_read("self", ebpf_read_self, NULL, default_interval_s());
 	else
 		message(LOG_ERR, "the plugin's own figures are off: no memory");
@@ -190,7 +194,7 @@ static void start_profiler(void)
 	struct error error;
 
 	check_on_threshold();
-	if (profiler_start(&profiler, &services, list.probes, list.count, &error) == 0) {
+	if (profiler_start(&profiler, &services, &upkeep, list.probes, list.count, &error) == 0) {
 		if (config.profiles.on_threshold.count)
 			plugin_register_notification("ebpf", ebpf_notification, NULL);
 		return;
@@ -198,16 +202,40 @@ static void start_profiler(void)
 	message(LOG_ERR, "no profiles are written: %s", error.text);
 }
 
-/* No probe's callback can have this name: names of probes contain no slash. */
-static void open_overhead(void)
+static void notify_later(enum health health, const char *name, const char *text)
 {
-	int status = overhead_open(&overhead, list.probes, list.count, config.max_overhead,
-				   self_notify, clock_ns());
+	self_notify_later(&self, health, name, text);
+}
 
+static bool has_attachments(void)
+{
+	for (size_t i = 0; i < list.count; i++)
+		if (attachments_any(&list.probes[i].object))
+			return true;
+	return false;
+}
+
+/* Helpers end where nothing is left to be read for now. */
+static void release_helpers(void)
+{
+	if (!config_needs_proc(&config) && !file_helper_stuck(&service_files))
+		file_helper_done(&service_files);
+	if (!has_attachments() && !file_helper_stuck(&probe_files))
+		file_helper_done(&probe_files);
+	service_files.patience_ns = probe_files.patience_ns = UINT64_MAX;
+}
+
+/* From now on it alone uses the helpers. */
+static void start_upkeep(void)
+{
+	int status = upkeep_open(&upkeep, &services, list.probes, list.count, default_interval_s(),
+				 notify_later);
+
+	status = status ?: upkeep_start(&upkeep);
 	if (status)
-		message(LOG_ERR, "MaxOverhead switches nothing off: %s", strerror(-status));
-	else if (overhead.count)
-		register_read("self/overhead", ebpf_read_overhead, NULL, OVERHEAD_S);
+		message(LOG_ERR,
+			"new processes, new files and MaxOverhead are not followed: %s; restart collectd",
+			strerror(-status));
 }
 
 static int ebpf_init(void)
@@ -218,18 +246,20 @@ static int ebpf_init(void)
 		return 0;
 	config_finish(&config);
 	raise_memlock();
-	files.symbols = config.symbol_helper;
-	if (services_open(&services, &config, default_interval_s(), &files, &error) != 0) {
+	probe_files.symbols = config.symbol_helper;
+	service_files.patience_ns = probe_files.patience_ns = START_PATIENCE_NS;
+	if (services_open(&services, &config, default_interval_s(), &service_files, &probe_files,
+			  &error) != 0) {
 		error_set(&text, 0, "the plugin is off: %.900s", error.text);
 		self_report_off(&self, LOG_ERR, SELF_SERVICES, text.text);
 	}
 	probe_list_open(&list, &config, default_interval_s(), &services, &self);
 	register_probes();
 	start_samplers();
-	open_overhead();
+	release_helpers();
+	if (services.object.bpf)
+		start_upkeep();
 	start_profiler();
-	if (!config_needs_proc(&config))
-		file_helper_done(&files); /* nothing is read any more */
 	open_self();
 	/* Returns to the system what libbpf needed for loading: the kernel's types, some
 	 * megabytes. */
@@ -241,13 +271,14 @@ static int ebpf_shutdown(void)
 {
 	notifier_stop(&notifier);
 	profiler_stop(&profiler);
+	upkeep_stop(&upkeep);
 	sampler_stop(&sampler);
-	overhead_done(&overhead);
 	self_done(&self);
 	probe_list_done(&list);
 	summary_logged = false;
 	services_done(&services);
-	file_helper_done(&files);
+	file_helper_done(&service_files);
+	file_helper_done(&probe_files);
 	config_done(&config);
 	configured = false;
 	return 0;

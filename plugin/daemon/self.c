@@ -10,6 +10,7 @@
 #include "dispatch.h"
 #include "object/map_memory.h"
 #include "util/clock.h"
+#include "util/lock.h"
 #include "util/message.h"
 
 #include <bpf/bpf.h>
@@ -44,16 +45,18 @@ void self_notify(enum health health, const char *name, const char *text)
 
 void self_notify_later(struct self *self, enum health health, const char *name, const char *text)
 {
-	struct notice *grown = reallocarray(self->notices, self->notice_count + 1, sizeof(*grown));
-	struct notice *notice;
+	struct notice *grown, *notice;
 
-	if (!grown)
-		return;
-	self->notices = grown;
-	notice = &grown[self->notice_count++];
-	notice->health = health;
-	snprintf(notice->name, sizeof(notice->name), "%s", name);
-	snprintf(notice->text, sizeof(notice->text), "%s", text);
+	lock_acquire(&self->lock);
+	grown = reallocarray(self->notices, self->notice_count + 1, sizeof(*grown));
+	if (grown) {
+		self->notices = grown;
+		notice = &grown[self->notice_count++];
+		notice->health = health;
+		snprintf(notice->name, sizeof(notice->name), "%s", name);
+		snprintf(notice->text, sizeof(notice->text), "%s", text);
+	}
+	lock_release(&self->lock);
 }
 
 void self_report_off(struct self *self, int severity, const char *name, const char *text)
@@ -62,13 +65,21 @@ void self_report_off(struct self *self, int severity, const char *name, const ch
 	self_notify_later(self, severity == LOG_ERR ? HEALTH_FAILURE : HEALTH_WARNING, name, text);
 }
 
+/* A receiver may take any time, so no lock is held. */
 static void send_notices(struct self *self)
 {
-	for (size_t i = 0; i < self->notice_count; i++)
-		self_notify(self->notices[i].health, self->notices[i].name, self->notices[i].text);
-	free(self->notices);
+	struct notice *notices;
+	size_t count;
+
+	lock_acquire(&self->lock);
+	notices = self->notices;
+	count = self->notice_count;
 	self->notices = NULL;
 	self->notice_count = 0;
+	lock_release(&self->lock);
+	for (size_t i = 0; i < count; i++)
+		self_notify(notices[i].health, notices[i].name, notices[i].text);
+	free(notices);
 }
 
 static void publish_status(const struct dispatch *dispatch, const char *name, unsigned hook_set)
@@ -191,11 +202,11 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 		publish_status(dispatch, probe->name, 0);
 		return;
 	}
-	pthread_mutex_lock(&services->lock);
+	lock_acquire(&services->lock);
 	read_s = probe->read_s;
 	failing = probe->failing;
 	keys = probe->keys;
-	pthread_mutex_unlock(&services->lock);
+	lock_release(&services->lock);
 	off = failing || (paused && !probe->on_threshold);
 	publish_status(dispatch, probe->name, off ? 0 : probe->object.hook_set);
 	if (read_s > 0 && !paused)
@@ -262,25 +273,15 @@ static void publish_services(const struct dispatch *dispatch, struct services *s
 		       (double)services->counters->unassigned);
 }
 
-static void publish_runs(const struct dispatch *dispatch, const struct run_statistics *runs)
+static void publish_runs(const struct dispatch *dispatch, struct run_statistics *runs)
 {
 	for (size_t i = 0; i < runs->count; i++) {
-		const struct program_runs *run = &runs->run[i];
+		struct program_runs run = run_statistics_of(runs, i);
 
-		publish_named(dispatch, "operations_per_second", "run", run->name, run->rate);
-		if (run->mean_s > 0)
-			publish_named(dispatch, "duration", "run", run->name, run->mean_s);
+		publish_named(dispatch, "operations_per_second", "run", run.name, run.rate);
+		if (run.mean_s > 0)
+			publish_named(dispatch, "duration", "run", run.name, run.mean_s);
 	}
-}
-
-/* Passes a new sample of run statistics to the probes. */
-static void note_runs(struct self *self, struct probe *probes, size_t probe_count)
-{
-	if (self->runs.sampled_ns == self->noted_ns)
-		return;
-	self->noted_ns = self->runs.sampled_ns;
-	for (size_t i = 0; i < probe_count; i++)
-		cost_note(&probes[i], &self->runs);
 }
 
 static void publish_samplers(const struct dispatch *dispatch, struct sampler *sampler)
@@ -306,22 +307,15 @@ bool self_reserved(const char *name)
 	       !strcmp(name, SELF_DIRECTORY);
 }
 
-int self_open(struct self *self, const struct services *services, const struct probe *probes,
-	      size_t probe_count)
+int self_open(struct self *self, size_t probe_count)
 {
-	int status = services->object.bpf
-			     ? run_statistics_add(&self->runs, SELF_SERVICES, &services->object)
-			     : 0;
-
-	for (size_t i = 0; i < probe_count && status == 0; i++)
-		if (probes[i].object.bpf)
-			status = run_statistics_add(&self->runs, probes[i].name, &probes[i].object);
 	self->marks = calloc(probe_count + 1, sizeof(*self->marks));
-	return self->marks ? status : -ENOMEM;
+	return self->marks ? 0 : -ENOMEM;
 }
 
 void self_read(struct self *self, struct services *services, struct probe *probes,
-	       size_t probe_count, struct sampler *sampler, double interval_s)
+	       size_t probe_count, struct sampler *sampler, struct upkeep *upkeep,
+	       size_t helpers_stuck, double interval_s)
 {
 	if (!dispatch_begin(&self->dispatch, interval_s))
 		return;
@@ -332,15 +326,13 @@ void self_read(struct self *self, struct services *services, struct probe *probe
 	}
 	publish_services(&self->dispatch, services);
 	publish_samplers(&self->dispatch, sampler);
-	run_statistics_read(&self->runs, interval_s);
-	note_runs(self, probes, probe_count);
-	if (run_statistics_is_recent(&self->runs))
-		publish_runs(&self->dispatch, &self->runs);
+	dispatch_gauge(&self->dispatch, SUBJECT, "objects", "helpers_stuck", (double)helpers_stuck);
+	if (run_statistics_is_recent(&upkeep->runs))
+		publish_runs(&self->dispatch, &upkeep->runs);
 }
 
 void self_done(struct self *self)
 {
-	run_statistics_done(&self->runs);
 	free(self->marks);
 	self->marks = NULL;
 	free(self->notices);

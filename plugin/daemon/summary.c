@@ -6,6 +6,7 @@
 #include "summary.h"
 
 #include "schema/series.h"
+#include "util/lock.h"
 #include "util/message.h"
 
 #define READINGS 2 /* the first reading has no rates, means or percentiles */
@@ -42,12 +43,12 @@ static size_t count_each(struct services *services, const struct probe *probe)
 	const struct registry *registry = &services->registry;
 	size_t series = 0;
 
-	pthread_mutex_lock(&services->lock);
+	lock_acquire(&services->lock);
 	for (size_t i = 0; i < registry->count; i++)
 		if (registry->set[i].owner == probe &&
 		    registry->set[i].rows.kind == SUBJECT_SERVICE)
 			series += registry->set[i].count;
-	pthread_mutex_unlock(&services->lock);
+	lock_release(&services->lock);
 	return series;
 }
 

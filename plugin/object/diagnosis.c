@@ -2,7 +2,8 @@
 /*
  * Explains why libbpf or the kernel has refused something, and what to do. libbpf prints through a
  * process-wide function: between diagnosis_begin() and diagnosis_end() it is ours, which keeps
- * libbpf's first message, as that names the program or hook, and the verifier's verdict.
+ * libbpf's first message, as that names the program or hook, and the verifier's verdict. One thread
+ * loads and attaches: the one that starts the plugin, and after that upkeep.
  */
 #include "diagnosis.h"
 
@@ -11,7 +12,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/capability.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +23,6 @@
 #define LIBBPF_ERRNO_FIRST 4000 /* libbpf's own errors follow */
 #define KERNEL_ENOTSUPP 524     /* internal to the kernel, unknown to C libraries */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char words[256], verdict[256];
 static libbpf_print_fn_t print_before;
 
@@ -63,7 +62,6 @@ __attribute__((format(printf, 2, 0))) static int keep_words(enum libbpf_print_le
 
 void diagnosis_begin(void)
 {
-	pthread_mutex_lock(&lock);
 	words[0] = verdict[0] = '\0';
 	print_before = libbpf_set_print(keep_words);
 }
@@ -71,7 +69,6 @@ void diagnosis_begin(void)
 void diagnosis_end(void)
 {
 	libbpf_set_print(print_before);
-	pthread_mutex_unlock(&lock);
 }
 
 /* Effective capabilities, as bits. */

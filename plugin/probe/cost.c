@@ -113,8 +113,9 @@ void cost_note(struct probe *probe, const struct run_statistics *runs)
 
 void cost_sample(struct probe *probe)
 {
-	struct run_statistics runs = { 0 };
+	struct run_statistics runs;
 
+	run_statistics_init(&runs, clock_ns());
 	if (run_statistics_add(&runs, probe->name, &probe->object) == 0 &&
 	    run_statistics_sample(&runs, SAMPLE_US))
 		cost_note(probe, &runs);

@@ -3,6 +3,7 @@ libengine_a_SOURCES += \
 	plugin/probe/cost.c plugin/probe/cost.h \
 	plugin/probe/hook_cost.c plugin/probe/hook_cost.h \
 	plugin/probe/metric_choice.c plugin/probe/metric_choice.h \
+	plugin/probe/online_cpus.c plugin/probe/online_cpus.h \
 	plugin/probe/open.c plugin/probe/open.h \
 	plugin/probe/overhead.c plugin/probe/overhead.h \
 	plugin/probe/pause.c plugin/probe/pause.h \
@@ -12,4 +13,5 @@ libengine_a_SOURCES += \
 	plugin/probe/reading.c plugin/probe/reading.h \
 	plugin/probe/run_counter.c plugin/probe/run_counter.h \
 	plugin/probe/run_statistics.c plugin/probe/run_statistics.h \
-	plugin/probe/sampler.c plugin/probe/sampler.h
+	plugin/probe/sampler.c plugin/probe/sampler.h \
+	plugin/probe/upkeep.c plugin/probe/upkeep.h

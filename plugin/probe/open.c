@@ -13,11 +13,12 @@
 #include "object/iter_map.h"
 #include "object/parameter.h"
 #include "object/sample.h"
+#include "online_cpus.h"
 #include "reading.h"
-#include "service/service_process.h"
 #include "table/table_series.h"
 #include "util/clock.h"
 #include "util/kernel_file.h"
+#include "util/lock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -144,12 +145,12 @@ static int register_series(struct probe *probe, struct error *error)
 	struct services *services = probe->services;
 	int status = 0;
 
-	pthread_mutex_lock(&services->lock);
+	lock_acquire(&services->lock);
 	for (size_t i = 0; i < probe->table_count && status == 0; i++)
 		status = table_register(&services->registry, &services->lifecycle.subjects, probe,
 					probe->name, &probe->tables[i], probe->services->config,
 					error);
-	pthread_mutex_unlock(&services->lock);
+	lock_release(&services->lock);
 	return status;
 }
 
@@ -159,9 +160,9 @@ static void unregister_series(struct probe *probe)
 
 	if (!probe->table_count)
 		return;
-	pthread_mutex_lock(&services->lock);
+	lock_acquire(&services->lock);
 	registry_remove(&services->registry, probe);
-	pthread_mutex_unlock(&services->lock);
+	lock_release(&services->lock);
 }
 
 static void close_tables(struct probe *probe)
@@ -224,8 +225,7 @@ static uint64_t tick_ns_max(void)
 static int prepare_hook_set(struct probe *probe, unsigned hook_set, struct error *error)
 {
 	struct error why;
-	int status =
-		object_open(&probe->object, probe->path, probe->services->resolver.files, error);
+	int status = object_open(&probe->object, probe->path, probe->services->probe_files, error);
 
 	if (status)
 		return status;
@@ -260,14 +260,9 @@ static int prepare_hook_set(struct probe *probe, unsigned hook_set, struct error
 
 static int attach_configured_hooks(struct probe *probe, struct error *error)
 {
-	struct resolver *resolver = &probe->services->resolver;
-	struct file_finder finder = service_process_finder(resolver);
-	int status;
+	struct file_finder finder = probe_file_finder(probe);
 
-	pthread_mutex_lock(&resolver->lock);
-	status = attach_hooks(&probe->object, probe->name, probe->block, &finder, error);
-	pthread_mutex_unlock(&resolver->lock);
-	return status;
+	return attach_hooks(&probe->object, probe->name, probe->block, &finder, error);
 }
 
 static int load_hook_set(struct probe *probe, struct error *error)
@@ -290,8 +285,7 @@ static int load_hook_set(struct probe *probe, struct error *error)
 static int find_hook_sets(struct probe *probe, uint32_t *ret_hook_sets, char *options, size_t size,
 			  struct error *error)
 {
-	int status =
-		object_open(&probe->object, probe->path, probe->services->resolver.files, error);
+	int status = object_open(&probe->object, probe->path, probe->services->probe_files, error);
 
 	if (status)
 		return status;
@@ -408,7 +402,12 @@ static void check_table_blocks(const struct probe *probe)
 
 static int start_tables(struct probe *probe, struct error *error)
 {
-	int status = reading_walk(probe, 0, error);
+	struct online_cpus cpus;
+	int status;
+
+	online_cpus_read(&cpus);
+	online_cpus_set(probe, &cpus);
+	status = reading_walk(probe, 0, error);
 
 	if (status)
 		return status;
@@ -439,7 +438,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	if (!probe->path)
 		return error_set(error, -ENOMEM, "no memory");
 	status = open_object(probe, error);
-	ksyms_refresh(&services->names.ksyms, services->resolver.files, clock_ns());
+	ksyms_refresh(&services->names.ksyms, services->probe_files, clock_ns());
 	status = status ?: start_tables(probe, error);
 	status = status ?: reading_subscribe(probe, error);
 	if (status) {

@@ -265,11 +265,14 @@ static void switch_off(const struct overhead *overhead, struct limited *limited,
 }
 
 /* Reports nothing: the trial may fail within a second. */
-static void switch_on(const struct overhead *overhead, struct limited *limited, uint64_t now_ns)
+static void switch_on(struct overhead *overhead, struct limited *limited, uint64_t now_ns)
 {
 	struct error error = { "" }, why;
-	int status = overhead->resume(limited->probe, limited->function, &error);
+	int status;
 
+	overhead_set_busy(overhead, limited->probe);
+	status = overhead->resume(limited->probe, limited->function, &error);
+	overhead_set_busy(overhead, NULL);
 	if (status) {
 		error_set(&why, 0, "cannot switch it on again: %.900s", error.text);
 		limited->since_ns = now_ns; /* it was never on */
@@ -315,20 +318,32 @@ static bool sample_runs(const struct overhead *overhead, struct limited *limited
 	return true;
 }
 
+/* Is what is to be switched off being attached? Then a later call does it. */
+static bool is_busy(struct overhead *overhead, const struct limited *limited)
+{
+	overhead->wants_busy |= limited->probe == overhead->busy;
+	return limited->probe == overhead->busy;
+}
+
+void overhead_set_busy(struct overhead *overhead, const struct probe *probe)
+{
+	overhead->busy = probe;
+	overhead->wants_busy = false;
+}
+
 static bool exceeds_own_limit(const struct limited *limited)
 {
 	return is_measured(limited) && limited->own_percent > 0 &&
 	       mean_percent(limited) > limited->own_percent;
 }
 
-static void check_own_limit(const struct overhead *overhead, struct limited *limited,
-			    uint64_t now_ns)
+static void check_own_limit(struct overhead *overhead, struct limited *limited, uint64_t now_ns)
 {
 	struct error why;
 
 	if (exceeds_own_limit(limited))
 		sample_runs(overhead, limited);
-	if (!exceeds_own_limit(limited))
+	if (!exceeds_own_limit(limited) || is_busy(overhead, limited))
 		return;
 	error_set(&why, 0,
 		  "it costs %.3g %% of the CPUs, more than MaxOverhead %g in its %s block; raise "
@@ -374,7 +389,7 @@ static struct limited *first_to_go(const struct overhead *overhead)
 	return first;
 }
 
-static void check_common_limit(const struct overhead *overhead, uint64_t now_ns)
+static void check_common_limit(struct overhead *overhead, uint64_t now_ns)
 {
 	struct limited *limited;
 	double sum;
@@ -385,6 +400,8 @@ static void check_common_limit(const struct overhead *overhead, uint64_t now_ns)
 
 		if (sample_runs(overhead, limited))
 			continue;
+		if (is_busy(overhead, limited))
+			return;
 		error_set(
 			&why, 0,
 			"it costs %.3g %% of the CPUs, and all probes that are off by default %.3g %%, "
@@ -412,15 +429,25 @@ void overhead_step(struct overhead *overhead, uint64_t now_ns)
 
 		if (is_off_with_probe(overhead, limited))
 			continue;
-		if (limited->state == LIMITED_OFF && now_ns - limited->since_ns >= limited->wait_ns)
-			switch_on(overhead, limited, now_ns);
 		measure_if_due(overhead, limited, now_ns);
 		check_own_limit(overhead, limited, now_ns);
 	}
 	check_common_limit(overhead, now_ns);
-	for (size_t i = 0; i < overhead->count; i++)
+	for (size_t i = 0; i < overhead->count && !overhead->wants_busy; i++)
 		if (overhead->item[i].state == LIMITED_MEASURED)
 			keep_on(overhead, &overhead->item[i]);
+}
+
+void overhead_resume(struct overhead *overhead, uint64_t now_ns)
+{
+	for (size_t i = 0; i < overhead->count; i++) {
+		struct limited *limited = &overhead->item[i];
+
+		if (limited->state == LIMITED_OFF &&
+		    now_ns - limited->since_ns >= limited->wait_ns &&
+		    !is_off_with_probe(overhead, limited))
+			switch_on(overhead, limited, now_ns);
+	}
 }
 
 void overhead_done(struct overhead *overhead)

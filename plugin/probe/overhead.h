@@ -6,6 +6,7 @@
 #include "probe.h"
 #include "util/health.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,7 +44,9 @@ struct limited {
 struct overhead {
 	struct limited *item; /* functions before their probe */
 	size_t count;
-	double percent; /* the common limit */
+	double percent;           /* the common limit */
+	const struct probe *busy; /* see overhead_set_busy() */
+	bool wants_busy;          /* and it is to be switched off */
 	overhead_notify *notify;
 	/* Functions that a test replaces. */
 	bool (*since)(struct cost_mark *mark, const struct probe *probe, int function,
@@ -59,9 +62,17 @@ struct overhead {
 int overhead_open(struct overhead *overhead, struct probe *probes, size_t probe_count,
 		  double percent, overhead_notify *notify, uint64_t now_ns);
 
-/* To be called about once a second: switches off and on, and reports that. No lock may be held.
+/* To be called about once a second: measures, switches off, and reports that. No lock may be held.
  * now_ns is of CLOCK_BOOTTIME. */
 void overhead_step(struct overhead *overhead, uint64_t now_ns);
+
+/* Switches on again what was off for long enough. This may wait for files, as attaching does, and
+ * overhead_step() may be called meanwhile. */
+void overhead_resume(struct overhead *overhead, uint64_t now_ns);
+
+/* The probe is being attached, and cannot be paused before that ends, though overhead_step() may be
+ * called meanwhile; NULL: none is. */
+void overhead_set_busy(struct overhead *overhead, const struct probe *probe);
 
 void overhead_done(struct overhead *overhead);
 

@@ -5,9 +5,10 @@
 #include "probe.h"
 #include "util/message.h"
 
-/* Detaches an open probe. Its programs, maps and rows stay. It is not read, and its samplers do not
- * run. Iterators that take part in the walk of all probes still run. Waits for a reading in
- * progress. */
+/* One thread pauses and resumes: the one that starts the plugin, and after that upkeep. */
+
+/* Detaches an open probe. Its programs, maps and rows stay. It is not read from its next reading on,
+ * and its samplers do not run. Iterators that take part in the walk of all probes still run. */
 void probe_pause(struct probe *probe);
 
 /* Attaches it again. The next reading dispatches nothing: it takes in what was counted before the

@@ -4,6 +4,8 @@
  */
 #include "probe.h"
 
+#include "service/service_process.h"
+
 uint32_t probe_services_unassigned(const struct probe *probe)
 {
 	uint32_t most = 0;
@@ -15,4 +17,9 @@ uint32_t probe_services_unassigned(const struct probe *probe)
 		most = count > most ? count : most;
 	}
 	return most;
+}
+
+struct file_finder probe_file_finder(struct probe *probe)
+{
+	return service_process_finder(&probe->services->resolver, probe->services->probe_files);
 }

@@ -50,9 +50,11 @@ struct probe {
 	uint64_t reading_ns, sampled_ns;
 	uint64_t unassigned_logged_ns; /* when services without a row were logged last; 0: never */
 	bool failing;                  /* the last reading failed */
-	/* Not attached, see pause.h. Atomic; changes with `reading` locked. */
-	bool paused;
+	/* Written by upkeep, see pause.h; atomic. */
+	bool paused;  /* not attached */
 	bool resumed; /* since the last reading */
+	/* A threshold wants it to be attached: of a probe with on_threshold; atomic. */
+	bool wanted;
 	/* Of all tables of keys, at the last reading. read_s, failing and keys change with the
 	 * services' lock held. */
 	struct key_figures {
@@ -60,10 +62,14 @@ struct probe {
 		double other_percent; /* the largest share of one table; NAN: nothing has grown */
 		bool any;
 	} keys;
-	/* Held while iterators run and tables are read: by the probe's own reading, or by another
-	 * one that catches up for it, which only tries the lock. */
+	/* While iterators run and tables are read: the probe's own reading has it, or another one
+	 * that catches up for it, which only tries. No lock in the sense of util/lock.h: a reading
+	 * opens its text files with it, and upkeep never acquires it. */
 	pthread_mutex_t reading;
 };
+
+/* Finds files for its attachments. */
+struct file_finder probe_file_finder(struct probe *probe);
 
 /* Services that have series and found no free row, in the table where these are most. */
 uint32_t probe_services_unassigned(const struct probe *probe);

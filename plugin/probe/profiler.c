@@ -11,9 +11,9 @@
 #include "profiler.h"
 
 #include "bpf/lib/stack.h"
-#include "pause.h"
 #include "stack/folded_file.h"
 #include "util/clock.h"
+#include "util/lock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -28,8 +28,8 @@
 #define PASS_MS 1000
 #define PAUSE_MS 20 /* between two passes over the rings */
 #define WRITE_S 60
-#define RECORDS_MAX 16384          /* of a ring, in one pass */
-#define STOP_NS_MAX (3 * NS_PER_S) /* for resolving names when the thread stops */
+#define RECORDS_MAX 16384    /* of a ring, in one pass */
+#define STOP_NS_MAX NS_PER_S /* for resolving names when the thread stops */
 
 struct profiler_ring {
 	struct profiler *profiler;
@@ -91,14 +91,24 @@ static uint64_t stopped_ns(const struct profiler *profiler)
 	return __atomic_load_n(&profiler->stopped_ns, __ATOMIC_RELAXED);
 }
 
+static bool has_time(const struct profiler *profiler)
+{
+	uint64_t stopped = stopped_ns(profiler);
+
+	return !stopped || clock_ns() - stopped < STOP_NS_MAX;
+}
+
 /* Reads the rings while names are being resolved. false: resolving must stop. */
 static bool read_while_resolving(void *context)
 {
-	struct profiler *profiler = context;
-	uint64_t stopped = stopped_ns(profiler);
+	read_stack_rings(context);
+	return has_time(context);
+}
 
-	read_stack_rings(profiler);
-	return !stopped || clock_ns() - stopped < STOP_NS_MAX;
+/* The same while the helper is working. */
+static bool read_meanwhile(void *context)
+{
+	return !read_while_resolving(context);
 }
 
 static void write_profiles(struct profiler *profiler)
@@ -132,25 +142,14 @@ static bool is_write_due(const struct profiler *profiler)
 
 /* --- thresholds --- */
 
-static void attach_for_threshold(struct profiler *profiler)
-{
-	for (size_t i = 0; i < profiler->probe_count; i++) {
-		struct probe *probe = &profiler->probes[i];
-		struct error error;
-
-		if (probe->on_threshold && probe->object.bpf && probe_resume(probe, &error))
-			message(LOG_ERR, "probe %s: a threshold starts no profile: %s", probe->name,
-				error.text);
-	}
-	profiler->attached = true;
-}
-
-static void detach_after_threshold(struct profiler *profiler)
+/* Upkeep attaches and detaches. */
+static void want_probes(struct profiler *profiler, bool wanted)
 {
 	for (size_t i = 0; i < profiler->probe_count; i++)
-		if (profiler->probes[i].on_threshold && profiler->probes[i].object.bpf)
-			probe_pause(&profiler->probes[i]);
-	profiler->attached = false;
+		if (profiler->probes[i].on_threshold)
+			__atomic_store_n(&profiler->probes[i].wanted, wanted, __ATOMIC_RELEASE);
+	profiler->attached = wanted;
+	upkeep_wake(profiler->upkeep);
 }
 
 /* Removes a service from the list of requests. false: the list is empty. */
@@ -158,11 +157,11 @@ static bool pop_request(struct profiler *profiler, char service[SUBJECT_NAME_MAX
 {
 	bool any;
 
-	pthread_mutex_lock(&profiler->lock);
+	lock_acquire(&profiler->lock);
 	any = profiler->requested_count > 0;
 	if (any)
 		memcpy(service, profiler->requested[--profiler->requested_count], SUBJECT_NAME_MAX);
-	pthread_mutex_unlock(&profiler->lock);
+	lock_release(&profiler->lock);
 	return any;
 }
 
@@ -186,7 +185,7 @@ static void start_requested(struct profiler *profiler)
 		message(LOG_NOTICE, "a threshold starts a profile of %s, %llu s", service,
 			(unsigned long long)(profiler->trigger.length_ns / NS_PER_S));
 		if (!profiler->attached)
-			attach_for_threshold(profiler);
+			want_probes(profiler, true);
 	}
 }
 
@@ -194,7 +193,7 @@ static void start_requested(struct profiler *profiler)
 static void end_profile(struct profiler *profiler)
 {
 	if (profiler->attached && !trigger_any(&profiler->trigger, clock_ns()))
-		detach_after_threshold(profiler);
+		want_probes(profiler, false);
 }
 
 /* --- the thread --- */
@@ -219,10 +218,8 @@ static void drain_eventfd(int fd)
 static void *run_profiler(void *context)
 {
 	struct profiler *profiler = context;
-	struct pollfd *fds = calloc(profiler->ring_count + 1, sizeof(*fds));
+	struct pollfd *fds = profiler->fds;
 
-	if (!fds)
-		return NULL;
 	pthread_setname_np(pthread_self(), NAME);
 	fds[0] = (struct pollfd){ .fd = profiler->wake, .events = POLLIN };
 	for (size_t i = 0; i < profiler->ring_count; i++)
@@ -242,7 +239,6 @@ static void *run_profiler(void *context)
 	read_stack_rings(profiler);
 	if (collector_since(profiler->collector))
 		write_profiles(profiler);
-	free(fds);
 	return NULL;
 }
 
@@ -298,9 +294,9 @@ static int start_profiler_thread(struct profiler *profiler, struct error *error)
 		close(profiler->wake);
 		return error_set(error, status, "cannot make a thread: %s", strerror(-status));
 	}
-	pthread_mutex_lock(&profiler->lock);
+	lock_acquire(&profiler->lock);
 	profiler->running = true;
-	pthread_mutex_unlock(&profiler->lock);
+	lock_release(&profiler->lock);
 	return 0;
 }
 
@@ -318,15 +314,17 @@ static void close_profiler(struct profiler *profiler)
 	for (size_t i = 0; i < profiler->ring_count; i++)
 		ring_buffer__free(profiler->rings[i].ring);
 	free(profiler->rings);
+	free(profiler->fds);
 	collector_free(profiler->collector);
 	file_helper_done(&profiler->files);
 	profiler->rings = NULL;
+	profiler->fds = NULL;
 	profiler->ring_count = 0;
 	profiler->collector = NULL;
 }
 
-int profiler_start(struct profiler *profiler, struct services *services, struct probe *probes,
-		   size_t probe_count, struct error *error)
+int profiler_start(struct profiler *profiler, struct services *services, struct upkeep *upkeep,
+		   struct probe *probes, size_t probe_count, struct error *error)
 {
 	const struct config *config = services->config;
 	size_t count;
@@ -334,6 +332,7 @@ int profiler_start(struct profiler *profiler, struct services *services, struct 
 
 	*profiler = (struct profiler){
 		.services = services,
+		.upkeep = upkeep,
 		.probes = probes,
 		.probe_count = probe_count,
 		.files = FILE_HELPER_NONE,
@@ -343,9 +342,14 @@ int profiler_start(struct profiler *profiler, struct services *services, struct 
 	if (!count)
 		return 0;
 	profiler->files.symbols = config->symbol_helper;
+	profiler->files.meanwhile = read_meanwhile;
+	profiler->files.meanwhile_of = profiler;
 	profiler->trigger.length_ns = config->profiles.seconds * NS_PER_S;
 	profiler->rings = calloc(count, sizeof(*profiler->rings));
-	status = profiler->rings ? 0 : error_set(error, -ENOMEM, "no memory for profiles");
+	profiler->fds = calloc(count + 1, sizeof(*profiler->fds));
+	status = profiler->rings && profiler->fds
+			 ? 0
+			 : error_set(error, -ENOMEM, "no memory for profiles");
 	status = status
 			 ?: collector_open(&profiler->collector, &config->profiles,
 					   &profiler->files, &services->names.ksyms, error);
@@ -367,23 +371,23 @@ static void wake_thread(struct profiler *profiler)
 
 void profiler_request(struct profiler *profiler, const char *service)
 {
-	pthread_mutex_lock(&profiler->lock);
+	lock_acquire(&profiler->lock);
 	if (profiler->running && profiler->requested_count < PROFILER_REQUESTS_MAX) {
 		snprintf(profiler->requested[profiler->requested_count++], SUBJECT_NAME_MAX, "%s",
 			 service);
 		wake_thread(profiler);
 	}
-	pthread_mutex_unlock(&profiler->lock);
+	lock_release(&profiler->lock);
 }
 
 void profiler_stop(struct profiler *profiler)
 {
 	bool running;
 
-	pthread_mutex_lock(&profiler->lock);
+	lock_acquire(&profiler->lock);
 	running = profiler->running;
 	profiler->running = false;
-	pthread_mutex_unlock(&profiler->lock);
+	lock_release(&profiler->lock);
 	if (!running)
 		return;
 	__atomic_store_n(&profiler->stopped_ns, clock_ns(), __ATOMIC_RELAXED);

@@ -6,6 +6,7 @@
 #include "service/service.h"
 #include "stack/collector.h"
 #include "stack/trigger.h"
+#include "upkeep.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -13,20 +14,23 @@
 
 #define PROFILER_REQUESTS_MAX 64 /* in the list at one time */
 
+struct pollfd;
 struct profiler_ring;
 
 /* A thread that makes folded files of the stacks in the probes' ring buffers, and attaches probes
  * that wait for a threshold. */
 struct profiler {
 	struct services *services;
+	struct upkeep *upkeep; /* attaches the probes that wait for a threshold */
 	struct probe *probes;
 	size_t probe_count;
 	struct file_helper files; /* the thread's own */
 	struct collector *collector;
 	struct profiler_ring *rings;
+	struct pollfd *fds; /* of all rings, and of `wake` */
 	size_t ring_count;
 	struct trigger trigger;
-	bool attached;       /* the probes that wait for a threshold are attached */
+	bool attached;       /* the probes that wait for a threshold are wanted */
 	bool failed;         /* the last write failed */
 	uint64_t stopped_ns; /* when it was requested to stop; 0: not yet; atomic */
 	int wake;            /* an eventfd */
@@ -38,10 +42,10 @@ struct profiler {
 	size_t requested_count;
 };
 
-/* Starts the thread if a probe has stacks. services, probes and the configuration must outlive it.
+/* Starts the thread if a probe has stacks. services, upkeep, probes and the configuration must outlive it.
  * A negative errno: there are no profiles, and the error says why. */
-int profiler_start(struct profiler *profiler, struct services *services, struct probe *probes,
-		   size_t probe_count, struct error *error);
+int profiler_start(struct profiler *profiler, struct services *services, struct upkeep *upkeep,
+		   struct probe *probes, size_t probe_count, struct error *error);
 
 /* Requests a profile of a service whose value is beyond a threshold. Any thread may call it; does
  * not wait for the profiler. */

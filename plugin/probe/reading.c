@@ -1,38 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A reading of a probe: runs its iterators, reads its tables, and then, with no lock held,
- * dispatches the values. A slow receiver delays nothing but the next reading of this probe.
+ * A reading of a probe: a snapshot of services, a walk, its tables, and then, with no lock held, the
+ * values are dispatched. It opens no file but those of its own text tables, and waits for nobody:
+ * what may take long is done by upkeep.c. A slow receiver delays nothing but the next reading of this
+ * probe.
  */
 #include "reading.h"
 
-#include "attach/attachment_list.h"
-#include "attach/periodic.h"
-#include "service/service_process.h"
 #include "util/clock.h"
-#include "util/kernel_file.h"
+#include "util/lock.h"
 
 #include <math.h>
-#include <string.h>
-#include <unistd.h>
 
 #define LOG_AGAIN_NS (3600 * NS_PER_S)
-
-/* The kernel's list of online CPUs; "": unavailable. */
-static void list_cpus(char list[PERIODIC_CPUS_MAX])
-{
-	ssize_t length =
-		kernel_file_read("/sys/devices/system/cpu/online", list, PERIODIC_CPUS_MAX - 1);
-
-	list[length > 0 ? length : 0] = '\0';
-}
-
-/* The highest number in the list plus one. */
-static uint64_t cpus_end(const char *list)
-{
-	uint32_t end = kernel_file_cpus_end(list, strlen(list));
-
-	return end ? end : (uint64_t)libbpf_num_possible_cpus();
-}
 
 static int run_iterators(struct probe *probe, struct error *error)
 {
@@ -46,14 +26,8 @@ static int run_iterators(struct probe *probe, struct error *error)
 
 int reading_walk(struct probe *probe, double interval_s, struct error *error)
 {
-	char list[PERIODIC_CPUS_MAX];
-	int status;
+	int status = run_iterators(probe, error);
 
-	list_cpus(list);
-	object_set(&probe->object, "cpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
-	object_set(&probe->object, "cpus_end", cpus_end(list));
-	status = list[0] ? periodic_follow(&probe->object, list, error) : 0;
-	status = status ?: run_iterators(probe, error);
 	status = status
 			 ?: walk_acquire(&probe->services->walk, &probe->object, interval_s,
 					 probe->walked_ns, error);
@@ -95,6 +69,11 @@ static void walk_and_catch_up(struct probe *probe, const struct snapshot *snapsh
 		reading_end_walk(probe);
 }
 
+static bool is_probe_paused(const struct probe *probe)
+{
+	return __atomic_load_n(&probe->paused, __ATOMIC_ACQUIRE);
+}
+
 /* Reads the rows of services that are reassigned before the probe's own reading. false: a reading
  * is in progress. */
 static bool catch_up_probe(void *of)
@@ -105,7 +84,7 @@ static bool catch_up_probe(void *of)
 	if (pthread_mutex_trylock(&probe->reading) != 0)
 		return false;
 	snapshot = services_begin(probe->services, probe->subscriber, INFINITY);
-	if (probe->paused)
+	if (is_probe_paused(probe))
 		catch_up_tables(probe, snapshot, 0);
 	else
 		walk_and_catch_up(probe, snapshot);
@@ -125,10 +104,10 @@ int reading_subscribe(struct probe *probe, struct error *error)
 		reads_rows |= table_follows(&probe->tables[i]);
 	if (!reads_rows)
 		return 0;
-	pthread_mutex_lock(&services->lock);
+	lock_acquire(&services->lock);
 	probe->subscriber = subscribers_add(&services->lifecycle.subscribers, probe->interval_s,
 					    catch_up_probe, probe);
-	pthread_mutex_unlock(&services->lock);
+	lock_release(&services->lock);
 	return probe->subscriber < 0 ? error_set(error, probe->subscriber, "no memory") : 0;
 }
 
@@ -136,9 +115,9 @@ void reading_unsubscribe(struct probe *probe)
 {
 	if (probe->subscriber < 0)
 		return;
-	pthread_mutex_lock(&probe->services->lock);
+	lock_acquire(&probe->services->lock);
 	subscribers_remove(&probe->services->lifecycle.subscribers, probe->subscriber);
-	pthread_mutex_unlock(&probe->services->lock);
+	lock_release(&probe->services->lock);
 	probe->subscriber = -1;
 }
 
@@ -156,17 +135,19 @@ static void start_interval(struct probe *probe)
 static int read_tables(struct probe *probe, struct reading_output *output,
 		       const struct snapshot *snapshot, uint64_t now_ns, struct error *error)
 {
+	/* It may be paused and resumed again before this ends: that concerns the next reading. */
+	bool resumed = __atomic_exchange_n(&probe->resumed, false, __ATOMIC_ACQUIRE);
+
 	for (size_t i = 0; i < probe->table_count; i++) {
 		int status = table_read(&probe->tables[i], snapshot, now_ns, error);
 
 		if (status)
 			return status;
 		/* What was counted before a pause belongs to no interval. */
-		if (!probe->resumed)
+		if (!resumed)
 			output->add_table(output, &probe->tables[i], snapshot, probe->name,
 					  probe->services->config);
 	}
-	probe->resumed = false;
 	return 0;
 }
 
@@ -242,9 +223,9 @@ static void note_keys(struct probe *probe)
 		figures.other += keys->other;
 		figures.other_percent = fmax(figures.other_percent, keys->other_percent);
 	}
-	pthread_mutex_lock(&probe->services->lock);
+	lock_acquire(&probe->services->lock);
 	probe->keys = figures;
-	pthread_mutex_unlock(&probe->services->lock);
+	lock_release(&probe->services->lock);
 }
 
 /* Returns when the reading started; 0: it was skipped. Of a paused probe, only rows that may be
@@ -258,7 +239,7 @@ static uint64_t read_probe(struct probe *probe, struct reading_output *output, i
 
 	pthread_mutex_lock(&probe->reading);
 	snapshot = services_begin(services, probe->subscriber, probe->interval_s);
-	if (probe->paused) {
+	if (is_probe_paused(probe)) {
 		as_of = clock_ns();
 		catch_up_tables(probe, snapshot, 0);
 	} else if (output->start(output, probe->interval_s)) {
@@ -289,40 +270,20 @@ static int hand_on(struct probe *probe, struct reading_output *output, int statu
 	return 0;
 }
 
-/* A file that a program is attached to may have been replaced. */
-static void check_attachments(struct probe *probe)
-{
-	struct resolver *resolver = &probe->services->resolver;
-	struct file_finder finder = service_process_finder(resolver);
-
-	if (!attachments_any(&probe->object))
-		return;
-	pthread_mutex_lock(&probe->reading);
-	if (!probe->paused) {
-		pthread_mutex_lock(&resolver->lock);
-		attachments_check(&probe->object, probe->name, &finder);
-		pthread_mutex_unlock(&resolver->lock);
-	}
-	pthread_mutex_unlock(&probe->reading);
-}
-
 int probe_read(struct probe *probe, struct reading_output *output, struct error *error)
 {
 	struct services *services = probe->services;
 	int status = 0;
-	uint64_t start_ns, cpu_ns;
+	uint64_t cpu_ns = clock_cpu_ns(), start_ns;
 
-	services_resolve(services, probe->interval_s);
-	check_attachments(probe);
-	cpu_ns = clock_cpu_ns();
 	start_ns = read_probe(probe, output, &status, error);
 	if (start_ns) {
 		status = hand_on(probe, output, status, error);
 		__atomic_store_n(&probe->reading_ns, clock_cpu_ns() - cpu_ns, __ATOMIC_RELAXED);
-		pthread_mutex_lock(&services->lock);
+		lock_acquire(&services->lock);
 		probe->read_s = (double)(clock_ns() - start_ns) / (double)NS_PER_S;
 		probe->failing = status != 0;
-		pthread_mutex_unlock(&services->lock);
+		lock_release(&services->lock);
 	}
 	services_catch_up(services, clock_ns());
 	return status;

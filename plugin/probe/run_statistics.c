@@ -12,17 +12,18 @@
 
 #include "config/name.h"
 #include "util/clock.h"
+#include "util/lock.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
-#define US_PER_S 1000000
-#define SAMPLE_US 200000
-#define WAIT_US 1000000
+#define SAMPLE_NS (NS_PER_S / 5)
+#define WAIT_NS NS_PER_S /* until the first sample, at most */
 #define PERIOD_NS (300 * NS_PER_S)
 #define STALE_NS (3 * PERIOD_NS)
 
@@ -85,8 +86,11 @@ static void mark_sample(struct run_statistics *runs)
 	}
 }
 
-static void finish_sample(struct run_statistics *runs, double elapsed_s)
+static void finish_sample(struct run_statistics *runs, uint64_t now_ns)
 {
+	double elapsed_s = (double)(now_ns - runs->began_ns) / (double)NS_PER_S;
+
+	lock_acquire(&runs->lock);
 	for (size_t i = 0; i < runs->count; i++) {
 		struct program_runs *run = &runs->run[i];
 		double count = (double)(run->count - run->marked_count);
@@ -96,70 +100,113 @@ static void finish_sample(struct run_statistics *runs, double elapsed_s)
 		if (count > 0)
 			run->mean_s = time_ns / count / (double)NS_PER_S;
 	}
+	lock_release(&runs->lock);
+	__atomic_store_n(&runs->sampled_ns, now_ns, __ATOMIC_RELAXED);
 }
 
-static double random_fraction(void)
+static double random_fraction(struct run_statistics *runs)
 {
-	return (double)random() / ((double)RAND_MAX + 1);
+	return erand48(runs->seed);
 }
 
-static useconds_t limit_us(useconds_t us, double limit_s)
+static uint64_t limit_ns(uint64_t ns, double limit_s)
 {
-	return limit_s * US_PER_S < us ? (useconds_t)(limit_s * US_PER_S) : us;
+	return limit_s * (double)NS_PER_S < (double)ns ? (uint64_t)(limit_s * (double)NS_PER_S)
+						       : ns;
 }
 
-/* Takes a sample of moment_us. false: another user had the statistics on before, and has switched
- * them off by now. */
-static bool sample_statistics(struct run_statistics *runs, useconds_t moment_us)
+/* Starts a sample. false: that is not permitted. */
+static bool begin_sample(struct run_statistics *runs, uint64_t now_ns)
 {
-	bool others = read_statistics(runs) != 0;
-	int stats = others ? -1 : bpf_enable_stats(BPF_STATS_RUN_TIME);
-	uint64_t start_ns;
-	bool counted;
-
-	if (!others && stats < 0)
-		return true;
+	runs->has_others = read_statistics(runs) != 0;
+	runs->own = runs->has_others ? -1 : bpf_enable_stats(BPF_STATS_RUN_TIME);
+	if (!runs->has_others && runs->own < 0)
+		return false;
 	mark_sample(runs);
-	start_ns = clock_ns();
-	usleep(moment_us);
-	counted = read_statistics(runs) || !others;
-	if (counted) {
-		runs->sampled_ns = clock_ns();
-		finish_sample(runs, (double)(runs->sampled_ns - start_ns) / (double)NS_PER_S);
-	}
-	if (stats >= 0)
-		close(stats);
+	runs->began_ns = now_ns;
+	return true;
+}
+
+/* false: another user had the statistics on before, and has switched them off by now. */
+static bool end_sample(struct run_statistics *runs, uint64_t now_ns)
+{
+	bool counted = read_statistics(runs) || !runs->has_others;
+
+	if (counted)
+		finish_sample(runs, now_ns);
+	if (runs->own >= 0)
+		close(runs->own);
+	runs->own = -1;
+	runs->began_ns = 0;
 	/* A run in progress is counted after the switch. Without this call the next sample would
 	 * take that for another user's statistics. */
 	read_statistics(runs);
 	return counted;
 }
 
-void run_statistics_read(struct run_statistics *runs, double interval_s)
+void run_statistics_init(struct run_statistics *ret_runs, uint64_t now_ns)
 {
-	if (clock_ns() < runs->due_ns)
-		return;
-	usleep((useconds_t)(limit_us(WAIT_US, interval_s / 2) * random_fraction()));
-	if (sample_statistics(runs, limit_us(SAMPLE_US, interval_s / 4)))
-		runs->due_ns = clock_ns() + (uint64_t)(PERIOD_NS * (0.5 + random_fraction()));
+	*ret_runs = (struct run_statistics){ .lock = PTHREAD_MUTEX_INITIALIZER, .own = -1 };
+	if (getrandom(ret_runs->seed, sizeof(ret_runs->seed), GRND_NONBLOCK) < 0)
+		ret_runs->seed[0] = (unsigned short)now_ns;
+}
+
+static uint64_t next_sample_ns(struct run_statistics *runs, uint64_t now_ns)
+{
+	return now_ns + (uint64_t)((double)PERIOD_NS * (0.5 + random_fraction(runs)));
+}
+
+uint64_t run_statistics_step(struct run_statistics *runs, double interval_s, uint64_t now_ns)
+{
+	uint64_t length_ns = limit_ns(SAMPLE_NS, interval_s / 4);
+
+	if (!runs->due_ns) {
+		read_statistics(runs);
+		runs->due_ns = now_ns + (uint64_t)((double)limit_ns(WAIT_NS, interval_s / 2) *
+						   random_fraction(runs));
+	}
+	if (now_ns < runs->due_ns)
+		return runs->due_ns;
+	if (!runs->began_ns && begin_sample(runs, now_ns))
+		runs->due_ns = now_ns + length_ns;
+	else if (!runs->began_ns || end_sample(runs, now_ns))
+		runs->due_ns = next_sample_ns(runs, now_ns);
+	else
+		runs->due_ns = now_ns + limit_ns(WAIT_NS, interval_s);
+	return runs->due_ns;
 }
 
 bool run_statistics_sample(struct run_statistics *runs, unsigned us)
 {
-	uint64_t before_ns = runs->sampled_ns;
-
 	read_statistics(runs);
-	sample_statistics(runs, us);
-	return runs->sampled_ns != before_ns;
+	if (!begin_sample(runs, clock_ns()))
+		return false;
+	lock_assert_none("sampling run statistics");
+	usleep(us);
+	return end_sample(runs, clock_ns());
+}
+
+struct program_runs run_statistics_of(struct run_statistics *runs, size_t i)
+{
+	struct program_runs of;
+
+	lock_acquire(&runs->lock);
+	of = runs->run[i];
+	lock_release(&runs->lock);
+	return of;
 }
 
 bool run_statistics_is_recent(const struct run_statistics *runs)
 {
-	return runs->sampled_ns && clock_ns() - runs->sampled_ns < STALE_NS;
+	uint64_t sampled_ns = __atomic_load_n(&runs->sampled_ns, __ATOMIC_RELAXED);
+
+	return sampled_ns && clock_ns() - sampled_ns < STALE_NS;
 }
 
 void run_statistics_done(struct run_statistics *runs)
 {
+	if (runs->began_ns && runs->own >= 0)
+		close(runs->own);
 	free(runs->run);
-	*runs = (struct run_statistics){ 0 };
+	*runs = (struct run_statistics){ .own = -1 };
 }

@@ -15,7 +15,7 @@
 
 #define PID_FILE_SIZE_MAX 64 /* some daemons write more than the number */
 #define PID_FILE_WAIT_MS 500
-#define PID_MAX (1U << 22) /* the limit of every kernel */
+#define PID_MAX (1U << 22)   /* the limit of every kernel */
 
 static size_t count_pid_files(const struct config *config)
 {
@@ -73,8 +73,7 @@ static void log_pid_file_error(struct pid_file *file, int status)
 		return;
 	file->logged[i] = status;
 	message(status == -ENOENT ? LOG_NOTICE : LOG_WARNING,
-		"<Service \"%s\">: PidFile \"%s\" names no process: %s; trying again at each "
-		"reading",
+		"<Service \"%s\">: PidFile \"%s\" names no process: %s; trying again",
 		file->service, file->path, pid_file_strerror(status));
 }
 

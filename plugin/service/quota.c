@@ -2,7 +2,7 @@
 /*
  * Quotas of users for the inspection of their command lines. The process decides what an inspection costs: its
  * command line may be slow to match, or lie on a file system that is slow to respond. So each user has a
- * quota of a reading's time for long inspections. A user that has used it up continues in the next reading,
+ * quota of a run's time for long inspections. A user that has used it up continues in the next run,
  * after all other users.
  */
 #include "quota.h"
@@ -10,13 +10,13 @@
 #include "util/clock.h"
 
 #define LONG_INSPECTION_NS 500000ULL /* ten times what most cost */
-#define QUOTA_NS (5 * 1000000ULL)    /* for long inspections, in one reading */
+#define QUOTA_NS (5 * 1000000ULL)    /* for long inspections, in one run of the resolver */
 #define SLOW_FOR_NS (60 * NS_PER_S)  /* after the quota was used up */
 
 static const struct slow_user *find_slow_user(const struct quotas *quotas, uint32_t uid)
 {
 	for (size_t i = 0; i < QUOTA_USERS_MAX; i++)
-		if (quotas->users[i].uid == uid && quotas->users[i].reading_ns)
+		if (quotas->users[i].uid == uid && quotas->users[i].run_ns)
 			return &quotas->users[i];
 	return NULL;
 }
@@ -30,7 +30,7 @@ static struct slow_user *claim_slow_user(struct quotas *quotas, uint32_t uid)
 		return entry;
 	entry = &quotas->users[0];
 	for (size_t i = 1; i < QUOTA_USERS_MAX; i++)
-		if (quotas->users[i].reading_ns < entry->reading_ns)
+		if (quotas->users[i].run_ns < entry->run_ns)
 			entry = &quotas->users[i];
 	*entry = (struct slow_user){ .uid = uid };
 	return entry;
@@ -59,9 +59,9 @@ void quotas_spend(struct quotas *quotas, uint32_t uid, uint64_t cost_ns)
 	if (cost_ns < LONG_INSPECTION_NS)
 		return;
 	user = claim_slow_user(quotas, uid);
-	if (user->reading_ns != quotas->begin_ns)
+	if (user->run_ns != quotas->begin_ns)
 		user->spent_ns = 0;
-	user->reading_ns = quotas->begin_ns;
+	user->run_ns = quotas->begin_ns;
 	user->spent_ns += cost_ns;
 	if (user->spent_ns > QUOTA_NS)
 		user->slow_ns = quotas->begin_ns;
@@ -71,6 +71,5 @@ bool quotas_are_used_up(const struct quotas *quotas, uint32_t uid)
 {
 	const struct slow_user *user = find_slow_user(quotas, uid);
 
-	return uid != 0 && user && user->reading_ns == quotas->begin_ns &&
-	       user->spent_ns > QUOTA_NS;
+	return uid != 0 && user && user->run_ns == quotas->begin_ns && user->spent_ns > QUOTA_NS;
 }

@@ -8,7 +8,7 @@
 
 #define QUOTA_USERS_MAX 256
 
-/* In which pass of a reading the processes of a user are inspected. */
+/* In which pass of a run the processes of a user are inspected. */
 enum quota_pass {
 	QUOTA_PASS_ROOT,
 	QUOTA_PASS_PROMPT, /* users within their quota */
@@ -20,15 +20,15 @@ enum quota_pass {
 struct quotas {
 	struct slow_user {
 		uint32_t uid;
-		uint64_t reading_ns; /* start of its last reading with a long one, 0: free entry */
-		uint64_t spent_ns;   /* on long inspections in that reading */
-		uint64_t slow_ns;    /* start of the last reading in which the quota was used up */
+		uint64_t run_ns;   /* start of its last run with a long one, 0: free entry */
+		uint64_t spent_ns; /* on long inspections in that run */
+		uint64_t slow_ns;  /* start of the last run in which the quota was used up */
 	} users[QUOTA_USERS_MAX];
-	uint64_t begin_ns;               /* start of this reading */
+	uint64_t begin_ns;               /* start of this run */
 	uint32_t next_pid[QUOTA_PASSES]; /* where each pass continues */
 };
 
-/* A reading starts; now_ns of CLOCK_BOOTTIME. */
+/* A run of the resolver starts; now_ns of CLOCK_BOOTTIME. */
 void quotas_start(struct quotas *quotas, uint64_t now_ns);
 
 /* The pass of a user's processes; constant from quotas_start() to the first quotas_spend(). */
@@ -37,7 +37,7 @@ enum quota_pass quotas_pass_of(const struct quotas *quotas, uint32_t uid);
 /* To inspect one process of the user has cost so much. */
 void quotas_spend(struct quotas *quotas, uint32_t uid, uint64_t cost_ns);
 
-/* Has the user used up its quota of this reading? */
+/* Has the user used up its quota of this run? */
 bool quotas_are_used_up(const struct quotas *quotas, uint32_t uid);
 
 #endif

@@ -21,7 +21,7 @@
 
 #define COMMAND_LINE_MAX 4096
 #define COMMAND_LINE_WAIT_MS 500
-#define INSPECT_NS_MAX (250 * 1000000ULL) /* for command lines, in one reading */
+#define INSPECT_NS_MAX (250 * 1000000ULL) /* for command lines, in one run */
 #define INSPECT_START_NS_MAX (3 * NS_PER_S)
 #define INSPECT_WAIT_NS_MAX (50 * 1000000ULL) /* of one inspection; a longer wait counts as cost */
 #define ANCESTORS_MAX 64
@@ -156,7 +156,7 @@ static uint64_t inspection_cost(uint64_t begin_ns, uint64_t begin_cpu_ns)
 	return waited_ns > INSPECT_WAIT_NS_MAX ? waited_ns : clock_cpu_ns() - begin_cpu_ns;
 }
 
-/* The row for the command line, or 0; ASSIGNMENT_RETRY: not in this reading. */
+/* The row for the command line, or 0; ASSIGNMENT_RETRY: not in this run. */
 static uint32_t inspect_process(struct resolver *resolver, const struct listed_process *process)
 {
 	uint64_t begin_ns = clock_ns(), begin_cpu_ns = clock_cpu_ns();
@@ -169,7 +169,7 @@ static uint32_t inspect_process(struct resolver *resolver, const struct listed_p
 	return row;
 }
 
-/* Inspects the processes of one pass, from where the last reading had to stop. Stops when the time is up, but
+/* Inspects the processes of one pass, from where the last run had to stop. Stops when the time is up, but
  * inspects at least one process, so that none is always too late. */
 static void inspect_pass(struct resolver *resolver, const struct process_list *list,
 			 enum quota_pass quota_pass, uint64_t end_ns, uint32_t *own)
@@ -365,7 +365,7 @@ void resolver_run(struct resolver *resolver, uint64_t now_ns)
 	if (failed && !resolver->failing)
 		message(LOG_ERR,
 			"services by Unit, Container, ProcessMatch and PidFile miss new processes: "
-			"%s; trying again at each reading",
+			"%s; trying again",
 			error.text);
 	else if (!failed && resolver->failing)
 		message(LOG_NOTICE,
@@ -375,11 +375,15 @@ void resolver_run(struct resolver *resolver, uint64_t now_ns)
 	log_no_room(resolver, now_ns);
 }
 
+bool resolver_is_unfinished(const struct resolver *resolver)
+{
+	return resolver->unfinished || resolver->cgroup_rules.unfinished;
+}
+
 /* Processes that were not inspected may fit any line, so nothing is logged then. */
 void resolver_log_fits(struct resolver *resolver)
 {
-	if (!resolver->has_run || resolver->failing || resolver->unfinished ||
-	    resolver->cgroup_rules.unfinished)
+	if (!resolver->has_run || resolver->failing || resolver_is_unfinished(resolver))
 		return;
 	resolver->has_run = false;
 	fits_log(&resolver->fits, resolver->object, &resolver->pid_files);

@@ -11,7 +11,6 @@
 #include "quota.h"
 #include "util/message.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,9 +20,8 @@ struct name_tables;
 struct service_counters;
 
 /* Assigns processes to services where the kernel cannot do it without files. The caller owns what it works with, and
- * sets it before resolver_start(). */
+ * sets it before resolver_start(). One thread works with it: the one that starts the plugin, and after that upkeep. */
 struct resolver {
-	pthread_mutex_t lock; /* never undecided together with the lock of services */
 	const struct config *config;
 	struct object *object; /* the engine's own */
 	struct service_counters *counters;
@@ -48,11 +46,13 @@ struct resolver {
 int resolver_start(struct resolver *resolver, struct error *error);
 
 /* Classifies processes that were refused before, gives rows to those that wait for one, inspects new processes and
- * has the kernel move them to their services. Three look-ups if nothing has changed. With the lock of the resolver,
- * without that of services. */
+ * has the kernel move them to their services. Three look-ups if nothing has changed. Without the lock of services. */
 void resolver_run(struct resolver *resolver, uint64_t now_ns);
 
-/* Once an interval: logs the lines that fit no process. With the lock undecided, too. */
+/* Has the last run left processes or cgroups for the next one? */
+bool resolver_is_unfinished(const struct resolver *resolver);
+
+/* Once an interval: logs the lines that fit no process. */
 void resolver_log_fits(struct resolver *resolver);
 
 void resolver_done(struct resolver *resolver);

@@ -17,12 +17,13 @@
 #include "row_name.h"
 #include "rule.h"
 #include "util/clock.h"
+#include "util/lock.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define LOG_AGAIN_NS (3600 * NS_PER_S)
-#define NAME_NS_MAX (250 * 1000000ULL) /* for naming rows, in one reading */
+#define NAME_NS_MAX (250 * 1000000ULL) /* for naming rows, in one call */
 #define NAME_START_NS_MAX (3 * NS_PER_S)
 
 /* Before load_services. */
@@ -81,15 +82,15 @@ static int start_resolver(struct services *services, struct file_helper *files, 
 	return resolver_start(resolver, error);
 }
 
-/* --- names of rows; with the lock of the resolver undecided --- */
+/* --- names of rows --- */
 
 static bool find_unnamed_row(struct services *services, uint32_t *row, struct group_key *ret_key)
 {
 	bool found;
 
-	pthread_mutex_lock(&services->lock);
+	lock_acquire(&services->lock);
 	found = row_name_wanted(&services->lifecycle, row, ret_key);
-	pthread_mutex_unlock(&services->lock);
+	lock_release(&services->lock);
 	return found;
 }
 
@@ -106,13 +107,13 @@ static void set_row_name(struct services *services, uint32_t row, const struct g
 	fits_group(&services->resolver.fits, key, description);
 	memcpy(name.name, description->name, sizeof(name.name));
 	memcpy(name.other_name, description->other_name, sizeof(name.other_name));
-	pthread_mutex_lock(&services->lock);
+	lock_acquire(&services->lock);
 	row_name_set(&services->lifecycle, row, &name, is_final);
-	pthread_mutex_unlock(&services->lock);
+	lock_release(&services->lock);
 }
 
-/* Stops when the time is up; names at least one row. */
-static void name_rows(struct services *services, uint64_t ns_max)
+/* Stops when the time is up; names at least one row. false: there are more. */
+static bool name_rows(struct services *services, uint64_t ns_max)
 {
 	uint64_t end_ns = clock_ns() + ns_max;
 	uint32_t row = SERVICE_FIRST;
@@ -125,18 +126,18 @@ static void name_rows(struct services *services, uint64_t ns_max)
 
 		set_row_name(services, row, &key, &description, status != -EAGAIN);
 		if (clock_ns() > end_ns)
-			break;
+			return false;
 	}
+	return true;
 }
 
 int services_open(struct services *services, const struct config *config, double interval_s,
-		  struct file_helper *files, struct error *error)
+		  struct file_helper *files, struct file_helper *probe_files, struct error *error)
 {
 	int status;
 
-	*services = (struct services){ .config = config };
+	*services = (struct services){ .config = config, .probe_files = probe_files };
 	pthread_mutex_init(&services->lock, NULL);
-	pthread_mutex_init(&services->resolver.lock, NULL);
 	pthread_rwlock_init(&services->walk.lock, NULL);
 	name_tables_init(&services->names);
 	services->budget.limit = config->max_memory_mib * BUDGET_MIB;
@@ -183,7 +184,7 @@ int services_prepare_object(const struct services *services, struct object *obje
 	return 0;
 }
 
-/* --- snapshots; with the lock undecided --- */
+/* --- snapshots; with the lock held --- */
 
 static struct snapshot *acquire_snapshot(struct services *services)
 {
@@ -228,9 +229,9 @@ static bool is_snapshot_old(uint64_t now_ns, uint64_t then_ns, double interval_s
 
 void services_refresh(struct services *services, uint64_t now_ns)
 {
-	pthread_mutex_lock(&services->lock);
+	lock_acquire(&services->lock);
 	refresh_snapshot(services, now_ns);
-	pthread_mutex_unlock(&services->lock);
+	lock_release(&services->lock);
 }
 
 /* At most once an hour: how many names were refused since the last time; 0: nothing to log. */
@@ -238,7 +239,7 @@ static uint64_t count_names_refused(struct services *services, uint64_t now_ns)
 {
 	uint64_t all, more = 0;
 
-	pthread_mutex_lock(&services->lock);
+	lock_acquire(&services->lock);
 	all = services->lifecycle.names_refused;
 	if (!services->logged_ns || now_ns - services->logged_ns > LOG_AGAIN_NS)
 		more = all - services->names_refused_logged;
@@ -246,7 +247,7 @@ static uint64_t count_names_refused(struct services *services, uint64_t now_ns)
 		services->names_refused_logged = all;
 		services->logged_ns = now_ns;
 	}
-	pthread_mutex_unlock(&services->lock);
+	lock_release(&services->lock);
 	return more;
 }
 
@@ -262,30 +263,17 @@ static void log_names_refused(struct services *services, uint64_t now_ns)
 			config_new_services(services->config), (unsigned long long)more);
 }
 
-void services_resolve(struct services *services, double interval_s)
+bool services_resolve(struct services *services, uint64_t now_ns)
 {
-	uint64_t now_ns = clock_ns();
+	bool is_complete;
 
-	if (!is_snapshot_old(now_ns, __atomic_load_n(&services->resolved_ns, __ATOMIC_RELAXED),
-			     interval_s))
-		return;
-	__atomic_store_n(&services->resolved_ns, now_ns, __ATOMIC_RELAXED);
-	if (pthread_mutex_trylock(&services->resolver.lock) == 0) {
-		resolver_run(&services->resolver, now_ns);
-		name_rows(services, NAME_NS_MAX);
-		service_cgroups_update(&services->service_cgroups, services->counters,
-				       services->resolver.files, now_ns);
-		pthread_mutex_unlock(&services->resolver.lock);
-	}
+	resolver_run(&services->resolver, now_ns);
+	is_complete = !resolver_is_unfinished(&services->resolver);
+	is_complete &= name_rows(services, NAME_NS_MAX);
+	service_cgroups_update(&services->service_cgroups, services->counters,
+			       services->resolver.files, now_ns);
 	log_names_refused(services, now_ns);
-}
-
-void services_log_fits(struct services *services)
-{
-	if (!services->object.bpf || pthread_mutex_trylock(&services->resolver.lock) != 0)
-		return;
-	resolver_log_fits(&services->resolver);
-	pthread_mutex_unlock(&services->resolver.lock);
+	return is_complete;
 }
 
 const struct snapshot *services_begin(struct services *services, int subscriber, double interval_s)
@@ -293,41 +281,41 @@ const struct snapshot *services_begin(struct services *services, int subscriber,
 	const struct snapshot *snapshot;
 	uint64_t now_ns;
 
-	pthread_mutex_lock(&services->lock);
+	lock_acquire(&services->lock);
 	now_ns = clock_ns();
 	if (!services->snapshot || is_snapshot_old(now_ns, services->snapshot->made_ns, interval_s))
 		refresh_snapshot(services, now_ns);
 	snapshot = acquire_snapshot(services);
 	if (snapshot)
 		subscribers_begin(&services->lifecycle.subscribers, subscriber, snapshot->made_ns);
-	pthread_mutex_unlock(&services->lock);
+	lock_release(&services->lock);
 	return snapshot;
 }
 
 void services_read(struct services *services, int subscriber, const struct snapshot *snapshot,
 		   uint64_t begin_ns)
 {
-	pthread_mutex_lock(&services->lock);
+	lock_acquire(&services->lock);
 	subscribers_read(&services->lifecycle.subscribers, subscriber, begin_ns);
 	release_snapshot((struct snapshot *)snapshot);
-	pthread_mutex_unlock(&services->lock);
+	lock_release(&services->lock);
 }
 
 const struct snapshot *services_acquire(struct services *services)
 {
 	const struct snapshot *snapshot;
 
-	pthread_mutex_lock(&services->lock);
+	lock_acquire(&services->lock);
 	snapshot = acquire_snapshot(services);
-	pthread_mutex_unlock(&services->lock);
+	lock_release(&services->lock);
 	return snapshot;
 }
 
 void services_release(struct services *services, const struct snapshot *snapshot)
 {
-	pthread_mutex_lock(&services->lock);
+	lock_acquire(&services->lock);
 	release_snapshot((struct snapshot *)snapshot);
-	pthread_mutex_unlock(&services->lock);
+	lock_release(&services->lock);
 }
 
 /* The first late subscriber from this one on, -1: none. */
@@ -336,13 +324,13 @@ static int find_late_subscriber(struct services *services, size_t from, struct s
 	const struct subscribers *subscribers = &services->lifecycle.subscribers;
 	int found = -1;
 
-	pthread_mutex_lock(&services->lock);
+	lock_acquire(&services->lock);
 	for (size_t i = from; i < subscribers->count && found < 0; i++)
 		if (subscribers->item[i].used && subscribers->item[i].late) {
 			*ret_late = subscribers->item[i];
 			found = (int)i;
 		}
-	pthread_mutex_unlock(&services->lock);
+	lock_release(&services->lock);
 	return found;
 }
 
@@ -357,9 +345,9 @@ void services_catch_up(struct services *services, uint64_t now_ns)
 		if (!late.catch_up(late.of))
 			continue;
 		any = true;
-		pthread_mutex_lock(&services->lock);
+		lock_acquire(&services->lock);
 		subscribers_catch_up(&services->lifecycle.subscribers, i, now_ns);
-		pthread_mutex_unlock(&services->lock);
+		lock_release(&services->lock);
 	}
 	if (any)
 		services_refresh(services, now_ns);
@@ -375,7 +363,6 @@ void services_done(struct services *services)
 	service_cgroups_done(&services->service_cgroups);
 	name_tables_done(&services->names);
 	registry_done(&services->registry);
-	pthread_mutex_destroy(&services->resolver.lock);
 	pthread_mutex_destroy(&services->lock);
 	pthread_rwlock_destroy(&services->walk.lock);
 	*services = (struct services){ 0 };

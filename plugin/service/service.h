@@ -37,19 +37,19 @@ struct services {
 	struct service_counters *counters;
 	struct name_tables names;
 	struct resolver resolver;
+	struct file_helper *probe_files; /* of objects and attachments of probes, the caller's */
 	struct cgroup_rows cgroup_rows;
 	struct service_cgroups service_cgroups; /* whose files probes read */
-	uint64_t resolved_ns;                   /* start of the last services_resolve(); atomic */
 	uint64_t names_refused_logged;          /* the count that was logged last */
 	uint64_t logged_ns;                     /* when it was logged, 0: never */
 	struct walk walk;
 };
 
 /* Opens, loads and attaches the engine's own object, and classifies the running processes. interval_s is the
- * plugin's; config and files stay the caller's. -ENOMEM; -ENOSPC: it needs more memory than MaxMemory allows; or
+ * plugin's. config stays the caller's, and so do the two helpers: `files` is for what the resolver reads. -ENOMEM; -ENOSPC: it needs more memory than MaxMemory allows; or
  * an errno of what the kernel refused. */
 int services_open(struct services *services, const struct config *config, double interval_s,
-		  struct file_helper *files, struct error *error);
+		  struct file_helper *files, struct file_helper *probe_files, struct error *error);
 
 /* Gives a probe's object the shared maps, before load, and excludes its programs with a WALK tag from being
  * attached. -EINVAL: the objects declare a shared map differently. */
@@ -59,13 +59,10 @@ int services_prepare_object(const struct services *services, struct object *obje
 /* Updates names and rows of services and processes; now_ns of CLOCK_BOOTTIME. Without memory nothing changes. */
 void services_refresh(struct services *services, uint64_t now_ns);
 
-/* Inspects processes whose services only files tell, and logs problems of services, before a reading. Does nothing
- * if the last time is at most half an interval ago. Does not wait for another thread that does it. */
-void services_resolve(struct services *services, double interval_s);
-
-/* Once an interval: logs the lines of Service blocks that fit no process. Does not wait for another thread that
- * inspects processes. */
-void services_log_fits(struct services *services);
+/* Inspects processes whose services only files tell, names rows, lists cgroups, and logs problems of services. It
+ * waits for files, each for a bounded time. Called by upkeep, often enough that a new process is in its service
+ * within an interval. Returns false if it has left something for the next call. */
+bool services_resolve(struct services *services, uint64_t now_ns);
 
 /* A subscriber (-1: none) starts to read. Services are refreshed if the last refresh is more than half its interval
  * ago. The snapshot is valid until services_read(). NULL: no memory. */

@@ -55,9 +55,9 @@ ssize_t service_processes_list(void *resolver, const char *service, pid_t *ret_p
 	return status ?: (ssize_t)list.count;
 }
 
-struct file_finder service_process_finder(struct resolver *resolver)
+struct file_finder service_process_finder(struct resolver *resolver, struct file_helper *files)
 {
-	return (struct file_finder){ .files = resolver->files,
+	return (struct file_finder){ .files = files,
 				     .processes = service_processes_list,
 				     .of = resolver };
 }

@@ -7,6 +7,7 @@
 
 #include "object/annotation.h"
 #include "util/clock.h"
+#include "util/lock.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -68,7 +69,7 @@ int walk_exempt(const struct object *object, struct error *error)
 	return 0;
 }
 
-/* --- visitors: with the lock undecided, except for the caller's own object --- */
+/* --- visitors: with the lock held, except for the caller's own object --- */
 
 /* The next reading walks again, and the walk visits every task. */
 static int force_full_walk(struct walk *walk)
@@ -193,13 +194,13 @@ int walk_add(struct walk *walk, const struct object *object, struct error *error
 {
 	int status;
 
-	pthread_rwlock_wrlock(&walk->lock);
+	lock_acquire_exclusive(&walk->lock);
 	status = add_walk_visitors(walk, object);
 	status = status ?: write_visitors(walk);
 	status = status ?: force_full_walk(walk);
 	if (status)
 		remove_walk_visitors(walk, object);
-	pthread_rwlock_unlock(&walk->lock);
+	lock_release_rw(&walk->lock);
 	return status ? error_set(error, status, "cannot join the walk over tasks: %s",
 				  status == -ENOSPC ? "too many programs have" : strerror(-status))
 		      : 0;
@@ -207,9 +208,9 @@ int walk_add(struct walk *walk, const struct object *object, struct error *error
 
 void walk_remove(struct walk *walk, const struct object *object)
 {
-	pthread_rwlock_wrlock(&walk->lock);
+	lock_acquire_exclusive(&walk->lock);
 	remove_walk_visitors(walk, object);
-	pthread_rwlock_unlock(&walk->lock);
+	lock_release_rw(&walk->lock);
 }
 
 /* After an incomplete walk the next one must visit all tasks. */
@@ -239,13 +240,13 @@ static int run_walk_if_older(struct walk *walk, uint64_t oldest_ns, struct error
 {
 	int status;
 
-	pthread_rwlock_wrlock(&walk->lock);
+	lock_acquire_exclusive(&walk->lock);
 	/* Another thread may have walked meanwhile. */
 	status = walk->begun_ns < oldest_ns ? run_walk(walk, error) : 0;
 	/* The clock may not have advanced since the walk before. */
 	if (status == 0 && walk->begun_ns < oldest_ns)
 		walk->begun_ns = oldest_ns;
-	pthread_rwlock_unlock(&walk->lock);
+	lock_release_rw(&walk->lock);
 	return status;
 }
 
@@ -263,24 +264,24 @@ int walk_acquire(struct walk *walk, const struct object *object, double interval
 	if (oldest_ns <= after_ns)
 		oldest_ns = after_ns + 1;
 	for (;;) {
-		pthread_rwlock_rdlock(&walk->lock);
+		lock_acquire_shared(&walk->lock);
 		if (walk->begun_ns >= oldest_ns)
 			break;
-		pthread_rwlock_unlock(&walk->lock);
+		lock_release_rw(&walk->lock);
 		status = run_walk_if_older(walk, oldest_ns, error);
 		if (status)
 			return status;
 	}
 	status = report_stopped(walk, object, error);
 	if (status)
-		pthread_rwlock_unlock(&walk->lock);
+		lock_release_rw(&walk->lock);
 	return status;
 }
 
 void walk_release(struct walk *walk, const struct object *object)
 {
 	if (has_walk_visitors(walk, object))
-		pthread_rwlock_unlock(&walk->lock);
+		lock_release_rw(&walk->lock);
 }
 
 uint64_t walk_as_of(const struct walk *walk, const struct object *object, uint64_t now_ns)

@@ -4,6 +4,8 @@
  */
 #include "safe_directory.h"
 
+#include "util/lock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -105,8 +107,10 @@ int safe_directory_open(const char *path, int *ret_fd, struct error *error)
 {
 	struct path_walk walk = { .path = path };
 	const char *remaining = path;
-	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd;
 
+	lock_assert_none(path);
+	fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return error_set(error, -errno, "/: %s", strerror(errno));
 	while (fd >= 0 && next_name(&walk, &remaining))

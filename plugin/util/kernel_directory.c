@@ -6,6 +6,7 @@
  */
 #include "kernel_directory.h"
 
+#include "lock.h"
 #include "scoped_open.h"
 
 #include <errno.h>
@@ -27,9 +28,11 @@ static const long magics[] = {
 
 int kernel_directory_open(enum kernel_fs root, const char *path)
 {
-	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct statfs system;
+	int fd;
 
+	lock_assert_none(path);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	if (fstatfs(fd, &system) == 0 && (long)system.f_type == magics[root])

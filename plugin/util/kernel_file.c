@@ -5,6 +5,8 @@
  */
 #include "kernel_file.h"
 
+#include "lock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -37,9 +39,11 @@ static ssize_t read_regular(int fd, char *text, size_t size)
 
 ssize_t kernel_file_read(const char *path, char *text, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	ssize_t length;
+	int fd;
 
+	lock_assert_none(path);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	length = read_regular(fd, text, size);

@@ -10,14 +10,14 @@
 
 #include <stdlib.h>
 
-_Thread_local unsigned locks_held;
+_Thread_local unsigned lock_depth;
 
 void lock_assert_none(const char *what)
 {
-	if (!locks_held)
+	if (!lock_depth)
 		return;
 	message(LOG_ERR, "%s: this thread holds %u locks, and others would wait for it", what,
-		locks_held);
+		lock_depth);
 	abort();
 }
 

@@ -9,13 +9,13 @@
 #include <pthread.h>
 
 #ifdef EBPF_DEBUG
-extern _Thread_local unsigned locks_held;
-#define LOCKS_HELD(change) (locks_held += (unsigned)(change))
+extern _Thread_local unsigned lock_depth;
+#define LOCK_DEPTH(change) (lock_depth += (unsigned)(change))
 
 /* To be called before whatever may wait; `what` is for the message. */
 void lock_assert_none(const char *what);
 #else
-#define LOCKS_HELD(change) ((void)0)
+#define LOCK_DEPTH(change) ((void)0)
 
 static inline void lock_assert_none(__attribute__((unused)) const char *what)
 {
@@ -25,31 +25,31 @@ static inline void lock_assert_none(__attribute__((unused)) const char *what)
 static inline void lock_acquire(pthread_mutex_t *lock)
 {
 	pthread_mutex_lock(lock);
-	LOCKS_HELD(1);
+	LOCK_DEPTH(1);
 }
 
 static inline void lock_release(pthread_mutex_t *lock)
 {
-	LOCKS_HELD(-1);
+	LOCK_DEPTH(-1);
 	pthread_mutex_unlock(lock);
 }
 
 static inline void lock_acquire_shared(pthread_rwlock_t *lock)
 {
 	pthread_rwlock_rdlock(lock);
-	LOCKS_HELD(1);
+	LOCK_DEPTH(1);
 }
 
 static inline void lock_acquire_exclusive(pthread_rwlock_t *lock)
 {
 	pthread_rwlock_wrlock(lock);
-	LOCKS_HELD(1);
+	LOCK_DEPTH(1);
 }
 
 /* Releases a lock that was acquired by either of the two. */
 static inline void lock_release_rw(pthread_rwlock_t *lock)
 {
-	LOCKS_HELD(-1);
+	LOCK_DEPTH(-1);
 	pthread_rwlock_unlock(lock);
 }
 

@@ -6,6 +6,8 @@
  */
 #include "scoped_open.h"
 
+#include "lock.h"
+
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@ int scoped_open(int directory, const char *path, uint64_t flags, uint64_t resolv
 {
 	const struct open_how how = { .flags = flags, .resolve = resolve };
 
+	lock_assert_none(path);
 	for (int i = 0; i < SCOPED_OPEN_TRIES; i++) {
 		long fd = syscall(SYS_openat2, directory, path, &how, sizeof(how));
 

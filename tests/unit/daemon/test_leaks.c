@@ -15,6 +15,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <poll.h>
 #include <sched.h>
@@ -208,15 +209,26 @@ static void keep_nothing(char **argv)
 	perror("/proc/self/exe");
 }
 
-/* How many of PROBES are on by default. */
+/* Upkeep opens a file now and then, and closes it. */
+static unsigned least_open_files(void)
+{
+	unsigned least = UINT_MAX;
+
+	for (unsigned i = 0; i < 20; i++) {
+		unsigned now = testing_open_files();
+
+		least = now < least ? now : least;
+		usleep(50000);
+	}
+	return least;
+}
+
 static unsigned probes_on(void)
 {
 	unsigned count = 0;
 
-	for (const char *at = PROBES; *at; at += strcspn(at, " "), at += strspn(at, " "))
-		count++;
 	for (size_t i = 0; i < daemon_messages(); i++)
-		count -= strstr(daemon_message(i), "it is off by default") != NULL;
+		count += strstr(daemon_message(i), " is on (hook set ") != NULL;
 	return count;
 }
 
@@ -236,7 +248,7 @@ int main(int argc, char **argv)
 	CHECK_UINT(daemon_callbacks.read_count, probes_on() + 1);
 	CASE("%u readings", READINGS);
 	read_all(); /* starts the thread that waits for events */
-	files = testing_open_files();
+	files = least_open_files();
 	most = most_memory(FIRST);
 	for (readings_left = READINGS - FIRST; readings_left; readings_left -= WINDOW) {
 		size_t now = most_memory(WINDOW);
@@ -246,7 +258,7 @@ int main(int argc, char **argv)
 		most = now > most ? now : most;
 	}
 	CHECK_INT(grows, false);
-	CHECK_UINT(testing_open_files(), files);
+	CHECK_UINT(least_open_files(), files);
 	for (size_t i = 0; i < AT_ONCE; i++)
 		end_service(services[i]);
 	daemon_callbacks.shutdown();

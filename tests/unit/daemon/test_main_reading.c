@@ -7,7 +7,8 @@
 
 #include <sys/resource.h>
 
-#define SAMPLE_TRIES 20
+#define SAMPLE_TRIES 40
+#define SAMPLE_US 50000    /* between two of them */
 #define WALK_OLD_US 600000 /* a later reading of the probe process needs another walk */
 #define RUNS "operations_per_second-run_services-service_exec"
 
@@ -47,8 +48,10 @@ static void check_self(void)
 	CHECK_INT(daemon_gauge("self/objects-services") >= 3, 1);
 	CHECK_INT(daemon_gauge("self/objects-services_other") >= 0, 1);
 	/* If another program has just used the kernel's statistics, the sample is taken later. */
-	for (int i = 0; i < SAMPLE_TRIES && daemon_gauge("self/" RUNS) == DAEMON_NONE; i++)
+	for (int i = 0; i < SAMPLE_TRIES && daemon_gauge("self/" RUNS) == DAEMON_NONE; i++) {
+		usleep(SAMPLE_US);
 		read_all();
+	}
 	CHECK_INT(daemon_gauge("self/" RUNS) >= 0, 1);
 }
 

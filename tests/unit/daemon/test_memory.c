@@ -240,7 +240,7 @@ static void read_block(void)
 
 static int run_services(struct error *error)
 {
-	int status = services_open(&services, &config, 10, &files, error);
+	int status = services_open(&services, &config, 10, &files, &files, error);
 
 	services_done(&services);
 	return status;
@@ -264,7 +264,7 @@ static void try_kernel(void)
 	read_block();
 	try_all("services", run_services, false);
 	/* From its first probe on, the services keep descriptors of maps. */
-	CHECK_INT(services_open(&services, &config, 10, &files, &error), 0);
+	CHECK_INT(services_open(&services, &config, 10, &files, &files, &error), 0);
 	CHECK_INT(run_probe(&error), 0);
 	try_all("probe", run_probe, false);
 	services_done(&services);

@@ -51,7 +51,6 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	CHECK_INT(rules_fill(&f->config, object, &error), 0);
 	CHECK_INT(responses_prepare(&f->config, object, &error), 0);
 	CHECK_INT(responses_fill(&f->config, object, &error), 0);
-	pthread_mutex_init(&f->services.resolver.lock, NULL);
 	file_helper_init(&f->files);
 	resolver_of(&f->services, &f->config, &f->counters);
 	resolver->files = &f->files;

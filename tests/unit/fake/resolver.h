@@ -7,7 +7,7 @@
 
 #include "plugin/service/service.h"
 
-/* As services_open() leaves it, without the lock, the helper and the rules. */
+/* As services_open() leaves it, without the helper and the rules. */
 static inline void resolver_of(struct services *services, const struct config *config,
 			       struct service_counters *counters)
 {

@@ -90,7 +90,7 @@ static int sample_begin(void)
 		return TESTING_SKIPPED;
 	read_config("  Option \"optional\"\n");
 	file_helper_init(&files);
-	status = services_open(&services, &config, 10, &files, &error);
+	status = services_open(&services, &config, 10, &files, &files, &error);
 	CASE("services");
 	CHECK_INT(status, 0);
 	CHECK_TEXT(error.text, "");

@@ -140,7 +140,7 @@ static void services_size(void)
 	services = (struct services){ .config = &config,
 				      .lock = PTHREAD_MUTEX_INITIALIZER,
 				      .budget.limit = config.max_memory_mib * BUDGET_MIB,
-				      .resolver.files = &files };
+				      .probe_files = &files };
 	name_tables_init(&services.names);
 	CHECK_INT(engine_object_open(&services.object, &error), 0);
 	CHECK_INT(lifecycle_prepare(&services.lifecycle, &config, &services.object, 10, &error), 0);

@@ -128,8 +128,10 @@ static void begin(double percent, const double own[PROBES])
 
 static void pass(uint64_t ns)
 {
-	for (uint64_t end_ns = now_ns + ns; now_ns < end_ns; now_ns += S)
+	for (uint64_t end_ns = now_ns + ns; now_ns < end_ns; now_ns += S) {
+		overhead_resume(&overhead, now_ns);
 		overhead_step(&overhead, now_ns);
+	}
 }
 
 static void check_off(bool one, bool two, bool three)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Readings of two probes in two threads: neither delays the other, whatever that one waits for. The
+ * Readings of two probes in two threads: neither delays the other, whatever that one or upkeep waits for. The
  * kernel and collectd are played, and block where the test says so.
  */
 #include "tests/unit/fake/services.h"
@@ -186,15 +186,35 @@ static void test_dispatch(void)
 	pair_done(&p);
 }
 
+static void *resolve_in_thread(void *of)
+{
+	services_resolve(of, clock_ns());
+	return NULL;
+}
+
+/* Upkeep waits for it, and readings do not wait for upkeep. */
 static void test_file(void)
 {
+	pthread_t upkeep;
 	struct pair p;
 
 	CASE("a pid file times out");
 	pair_init(&p);
 	set_pid_files(&p.f, STRINGS("/slow"));
 	CHECK_INT(pid_files_init(&p.f.services.resolver.pid_files, &p.f.config), 0);
-	check_stop(&p, "/slow");
+	stop_at = "/slow";
+	if (pthread_create(&upkeep, NULL, resolve_in_thread, &p.f.services) != 0)
+		abort();
+	CHECK_INT(wait_for(&arrived), true);
+	end_reading(start_reading(&p.slow));
+	CHECK_REAL(daemon_gauge("web/derive-slow"), 0, 0);
+	for (unsigned i = 1; i <= READINGS; i++) {
+		read_quick(&p);
+		CHECK_REAL(daemon_gauge("web/derive-quick"), i, 0);
+	}
+	sem_post(&go_on);
+	pthread_join(upkeep, NULL);
+	CHECK_UINT(__atomic_load_n(&given_up, __ATOMIC_RELAXED), 0);
 	pair_done(&p);
 }
 

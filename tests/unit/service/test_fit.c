@@ -18,7 +18,7 @@ static void read_once(struct fixture *f)
 {
 	maps_iterate(NULL, 0);
 	resolver_run(&f->services.resolver, 1);
-	services_log_fits(&f->services);
+	resolver_log_fits(&f->services.resolver);
 }
 
 static void read_times(struct fixture *f, int times)
@@ -199,7 +199,7 @@ static void test_unfinished(void)
 	CASE("unfinished");
 	start(&f, "<Service \"a\">\nProcess \"x\"\n</Service>");
 	read_times(&f, FITS_READINGS - 1);
-	services_log_fits(&f.services);
+	resolver_log_fits(&f.services.resolver);
 	CHECK_UINT(daemon_messages(), 0);
 	set_unfinished(&f.services, true);
 	read_once(&f);
@@ -234,7 +234,7 @@ static void test_pid_files(void)
 	list(4190003, 1, SERVICE_OTHER);
 	resolve(&f);
 	CHECK_UINT(assignments[0].row, SERVICE_FIRST);
-	services_log_fits(&f.services);
+	resolver_log_fits(&f.services.resolver);
 	CHECK_UINT(messages_with("a process fits PidFile"), 1);
 	fixture_done(&f);
 	close(fd);

@@ -222,13 +222,13 @@ static void test_logged(void)
 	for (unsigned i = 0; i < 3; i++) {
 		CASE("logged, %u", i);
 		refuse_names(&f, i);
-		services_resolve(&f.services, 0);
+		services_resolve(&f.services, clock_ns());
 		CHECK_UINT(daemon_messages(), i > 0);
 	}
 	CHECK_HAS(daemon_message(0), "than MaxNewServices 7 allows in an hour: 1 are counted");
 	CASE("logged, an hour later");
 	age_refusal_message(&f);
-	services_resolve(&f.services, 0);
+	services_resolve(&f.services, clock_ns());
 	CHECK_UINT(daemon_messages(), 2);
 	CHECK_HAS(daemon_message(1), "in an hour: 2 are counted");
 	daemon_clear();

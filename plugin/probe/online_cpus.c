@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CPUs come online and go offline while collectd runs.
+ */
+#include "online_cpus.h"
+
+#include "util/kernel_file.h"
+
+#include <string.h>
+#include <unistd.h>
+
+void online_cpus_read(struct online_cpus *ret_cpus)
+{
+	ssize_t length = kernel_file_read("/sys/devices/system/cpu/online", ret_cpus->list,
+					  sizeof(ret_cpus->list) - 1);
+
+	ret_cpus->list[length > 0 ? length : 0] = '\0';
+}
+
+/* The highest number in the list plus one. */
+static uint64_t online_cpus_end(const struct online_cpus *cpus)
+{
+	uint32_t end = kernel_file_cpus_end(cpus->list, strlen(cpus->list));
+
+	return end ? end : (uint64_t)libbpf_num_possible_cpus();
+}
+
+void online_cpus_set(struct probe *probe, const struct online_cpus *cpus)
+{
+	object_set(&probe->object, "cpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	object_set(&probe->object, "cpus_end", online_cpus_end(cpus));
+}
+
+int online_cpus_follow(struct probe *probe, const struct online_cpus *cpus, struct error *error)
+{
+	online_cpus_set(probe, cpus);
+	if (probe->paused || !cpus->list[0])
+		return 0;
+	return periodic_follow(&probe->object, cpus->list, error);
+}
