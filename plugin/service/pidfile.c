@@ -15,7 +15,7 @@
 
 #define PID_FILE_SIZE_MAX 64 /* some daemons write more than the number */
 #define PID_FILE_WAIT_MS 500
-#define PID_MAX (1U << 22)   /* the limit of every kernel */
+#define PID_MAX (1U << 22) /* the limit of every kernel */
 
 static size_t count_pid_files(const struct config *config)
 {
