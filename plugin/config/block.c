@@ -80,6 +80,20 @@ bool block_add_new(struct context *context, const oconfig_item_t *item, struct s
 	return strings_have(list, text) || block_add_string(context, item, list, text);
 }
 
+bool block_add_all(struct context *context, const oconfig_item_t *item, int first,
+		   struct strings *list, size_t most, const char *of)
+{
+	size_t before = list->count;
+
+	for (int i = first; i < item->values_num && list->count <= most; i++)
+		if (!block_add_new(context, item, list, item->values[i].value.string))
+			return false;
+	if (list->count <= most)
+		return true;
+	strings_cut(list, before);
+	return mistake(context, item, "%s has at most %zu such names", of, most);
+}
+
 bool block_parse_path(struct context *context, const oconfig_item_t *item, char **path)
 {
 	const char *text = option_string(item);

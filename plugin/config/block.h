@@ -79,6 +79,11 @@ bool block_add_string(struct context *context, const oconfig_item_t *item, struc
 bool block_add_new(struct context *context, const oconfig_item_t *item, struct strings *list,
 		   const char *text);
 
+/* Adds the option's values from `first` on, which are strings, to a list that has at most `most`
+ * different ones: all of them, or, after a message about `of`, none. */
+bool block_add_all(struct context *context, const oconfig_item_t *item, int first,
+		   struct strings *list, size_t most, const char *of);
+
 /* Sets *path to a copy of the one absolute path that an option has. */
 bool block_parse_path(struct context *context, const oconfig_item_t *item, char **path);
 

@@ -58,7 +58,6 @@ static bool parse_probe_option(struct context *context, const oconfig_item_t *it
 	return block_add_new(context, item, &context->probe->options, text);
 }
 
-/* Adds all names of a line, or none. */
 static bool add_metric_globs(struct context *context, const oconfig_item_t *item,
 			     struct strings *list)
 {
@@ -71,13 +70,7 @@ static bool add_metric_globs(struct context *context, const oconfig_item_t *item
 		return mistake(
 			context, item,
 			"it takes names of metrics, in quotes, in which * stands for any text");
-	if (list->count + (size_t)item->values_num > CONFIG_GLOBS_MAX)
-		return mistake(context, item, "a block has at most %d such names",
-			       CONFIG_GLOBS_MAX);
-	for (int i = 0; i < item->values_num; i++)
-		if (!block_add_new(context, item, list, item->values[i].value.string))
-			return false;
-	return true;
+	return block_add_all(context, item, 0, list, CONFIG_GLOBS_MAX, "a block");
 }
 
 static bool parse_probe_collect(struct context *context, const oconfig_item_t *item)
@@ -152,11 +145,9 @@ static bool are_all_strings(const oconfig_item_t *item)
 	return true;
 }
 
-/* Adds all names of a line, or none. */
 static bool parse_probe_label(struct context *context, const oconfig_item_t *item)
 {
 	struct label_config *label;
-	bool parsed = true;
 
 	if (item->values_num < 2 || !are_all_strings(item))
 		return mistake(context, item,
@@ -165,12 +156,15 @@ static bool parse_probe_label(struct context *context, const oconfig_item_t *ite
 	label = get_label(context, item, item->values[0].value.string);
 	if (!label)
 		return false;
-	if (label->globs.count + (size_t)item->values_num - 1 > CONFIG_LABEL_NAMES_MAX)
-		return mistake(context, item, "a label has at most %d names",
-			       CONFIG_LABEL_NAMES_MAX);
-	for (int i = 1; i < item->values_num && parsed; i++)
-		parsed = block_add_new(context, item, &label->globs, item->values[i].value.string);
-	return parsed;
+	if (block_add_all(context, item, 1, &label->globs, CONFIG_LABEL_NAMES_MAX, "a label"))
+		return true;
+	/* No row would match a label without names. */
+	if (!label->globs.count) {
+		strings_done(&label->globs);
+		free(label->word);
+		context->probe->label_count--;
+	}
+	return false;
 }
 
 /* A number that a double cannot represent is quoted. */

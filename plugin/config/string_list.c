@@ -15,10 +15,15 @@ bool strings_have(const struct strings *list, const char *text)
 	return false;
 }
 
+void strings_cut(struct strings *list, size_t count)
+{
+	while (list->count > count)
+		free(list->item[--list->count]);
+}
+
 void strings_done(struct strings *list)
 {
-	for (size_t i = 0; i < list->count; i++)
-		free(list->item[i]);
+	strings_cut(list, 0);
 	free(list->item);
 	*list = (struct strings){ 0 };
 }

@@ -13,6 +13,9 @@ struct strings {
 
 /* Is the text in the list? */
 bool strings_have(const struct strings *list, const char *text);
+
+/* Removes the strings from index `count` on. */
+void strings_cut(struct strings *list, size_t count);
 void strings_done(struct strings *list);
 
 #endif

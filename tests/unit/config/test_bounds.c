@@ -58,7 +58,7 @@ static void test_too_many_labels(void)
 	fprintf(file, "<Probe \"a\">\n");
 	for (int i = 1; i < CONFIG_LABEL_NAMES_MAX; i++)
 		fprintf(file, "Label \"syscall\" \"p%d\"\n", i);
-	fprintf(file, "Label \"syscall\" \"x\" \"y\"\nLabel \"syscall\" \"z\"\n");
+	fprintf(file, "Label \"syscall\" \"x\" \"y\"\nLabel \"syscall\" \"p1\" \"z\" \"p2\"\n");
 	for (int i = 1; i < CONFIG_LABELS_MAX; i++)
 		fprintf(file, "Label \"l%d\" \"x\"\n", i);
 	fprintf(file, "Label \"l\" \"x\"\n</Probe>\n");
@@ -66,13 +66,33 @@ static void test_too_many_labels(void)
 	CHECK_UINT(read_text(&config, text), 2);
 	CHECK_HAS(daemon_message(0),
 		  "ignoring Label \"syscall\" \"x\" \"y\" in <Probe \"a\">: a label "
-		  "has at most 256 names");
+		  "has at most 256 such names");
 	CHECK_HAS(daemon_message(1),
 		  "ignoring Label \"l\" \"x\" in <Probe \"a\">: a block has at most "
 		  "16 labels");
 	CHECK_UINT(config.probes[0].label_count, CONFIG_LABELS_MAX);
 	CHECK_UINT(config.probes[0].labels[0].globs.count, CONFIG_LABEL_NAMES_MAX);
 	CHECK_TEXT(config.probes[0].labels[0].globs.item[CONFIG_LABEL_NAMES_MAX - 1], "z");
+	config_done(&config);
+	free(text);
+}
+
+/* A line that is refused leaves no label, which without names would match no row. */
+static void test_label_of_too_many_names(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+	struct config config;
+
+	CASE("a label whose only line has too many names");
+	fprintf(file, "<Probe \"a\">\nLabel \"syscall\"");
+	for (int i = 0; i <= CONFIG_LABEL_NAMES_MAX; i++)
+		fprintf(file, " \"p%d\"", i);
+	fprintf(file, "\n</Probe>\n");
+	fclose(file);
+	CHECK_UINT(read_text(&config, text), 1);
+	CHECK_UINT(config.probes[0].label_count, 0);
 	config_done(&config);
 	free(text);
 }
@@ -89,7 +109,8 @@ static void test_too_many_expressions(void)
 	fprintf(file, "<Probe \"a\">\n");
 	for (int i = 1; i < CONFIG_GLOBS_MAX; i++)
 		fprintf(file, "Collect \"p%d\"\n", i);
-	fprintf(file, "Collect \"x\" \"y\"\nCollect \"z\"\nIgnore \"x\" \"y\"\n</Probe>\n");
+	fprintf(file,
+		"Collect \"x\" \"y\"\nCollect \"p1\" \"z\" \"z\"\nIgnore \"x\" \"y\"\n</Probe>\n");
 	fclose(file);
 	CHECK_UINT(read_text(&config, text), 1);
 	CHECK_HAS(daemon_message(0),
@@ -108,6 +129,7 @@ int main(void)
 	test_too_many("Service", CONFIG_SERVICES_MAX, "Process");
 	test_too_many("Probe", CONFIG_PROBES_MAX, "Option");
 	test_too_many_labels();
+	test_label_of_too_many_names();
 	test_too_many_expressions();
 	test_flood();
 	daemon_clear();
