@@ -256,7 +256,7 @@ int object_add_link(struct object *object, struct bpf_link *link, struct error *
 
 static int walk_once(int link, size_t size, void (*each)(void *to, const void *record), void *to)
 {
-	char buffer[64 * 1024];
+	char buffer[16 * 1024]; /* stacks of threads may be small */
 	unsigned pauses = 0;
 	struct timespec own;
 	size_t pending = 0;

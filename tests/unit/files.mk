@@ -60,6 +60,7 @@ UNIT_TESTS = \
 	tests/unit/object/test_hook_set_parts \
 	tests/unit/object/test_iter_map \
 	tests/unit/object/test_object \
+	tests/unit/object/test_object_walk \
 	tests/unit/object/test_parameter \
 	tests/unit/object/test_sample \
 	tests/unit/object/test_shared_map \
@@ -200,6 +201,7 @@ tests_unit_cgroup_test_recorded_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_probe_test_reading_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_probe_test_reading_SOURCES = tests/unit/probe/test_reading.c $(fake_maps)
 tests_unit_service_test_walk_SOURCES = tests/unit/service/test_walk.c $(fake_maps)
+tests_unit_object_test_object_walk_SOURCES = tests/unit/object/test_object_walk.c $(fake_maps)
 tests_unit_service_test_resolve_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=regex_match
 tests_unit_service_test_resolve_SOURCES = tests/unit/service/test_resolve.c $(fake_maps)
 tests_unit_service_test_process_row_SOURCES = tests/unit/service/test_process_row.c $(fake_maps)
