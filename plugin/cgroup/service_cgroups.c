@@ -132,7 +132,8 @@ static int walk_hierarchy(struct service_cgroups *cgroups, enum cgroup_hierarchy
 		cgroup_list_clear(&new);
 		return status;
 	}
-	qsort(new.cgroup, new.count, sizeof(*new.cgroup), compare_cgroups);
+	if (new.count)
+		qsort(new.cgroup, new.count, sizeof(*new.cgroup), compare_cgroups);
 	lock_acquire(&cgroups->lock);
 	if (!copy_known_cgroups(list, &new))
 		__atomic_fetch_add(&cgroups->generation, 1, __ATOMIC_RELEASE);

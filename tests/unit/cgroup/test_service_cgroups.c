@@ -70,6 +70,17 @@ static void init(struct service_cgroups *cgroups, const struct config *config)
 	cgroups->list[CGROUP_UNIFIED].root = open(".", O_PATH | O_DIRECTORY);
 }
 
+static void test_no_cgroup(void)
+{
+	const struct config config = { 0 };
+	struct service_cgroups cgroups;
+
+	CASE("no cgroup");
+	init(&cgroups, &config);
+	CHECK_TEXT(found(&cgroups), "");
+	service_cgroups_done(&cgroups);
+}
+
 static void test_rows(void)
 {
 	const struct config config = { 0 };
@@ -195,6 +206,7 @@ int main(void)
 
 	CHECK_INT(mkdtemp(dir) != NULL && chdir(dir) == 0, 1);
 	file_helper_init(&helper);
+	test_no_cgroup();
 	test_rows();
 	test_walks();
 	test_rules();
