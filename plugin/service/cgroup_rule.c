@@ -58,16 +58,15 @@ static unsigned apply_to_new_groups(struct cgroup_rules *rules, const struct con
 				    struct file_helper *files)
 {
 	uint64_t end_ns = clock_ns() + INSPECT_NS_MAX;
-	struct group_id id, *before = NULL;
+	struct group_id id, before, *after = NULL;
 	struct service_group group;
 	unsigned changed = 0;
 
 	for (unsigned i = 0; i < GROUPS_MAX; i++) {
-		struct group_id last = id;
-
-		if (bpf_map_get_next_key(fd, before ? &last : NULL, &id) != 0)
+		if (bpf_map_get_next_key(fd, after, &id) != 0)
 			return changed;
-		before = &id;
+		before = id;
+		after = &before;
 		if (bpf_map_lookup_elem(fd, &id, &group) != 0 || group.inspections_left == 0)
 			continue;
 		if (clock_ns() > end_ns)
