@@ -331,13 +331,20 @@ static int read_object_file(const char *path, char **ret_bytes, size_t *ret_size
 			    struct error *error)
 {
 	FILE *file = fopen(path, "re");
-	char *bytes = malloc(OBJECT_SIZE_MAX);
+	char *bytes;
+	int status;
 
-	if (!file || !bytes)
-		return error_set(error, -errno, "cannot read it: %s", strerror(errno));
-	*ret_size = fread(bytes, 1, OBJECT_SIZE_MAX, file);
-	*ret_bytes = bytes;
+	if (!file)
+		return error_set(error, -errno, "cannot open it: %s", strerror(errno));
+	bytes = malloc(OBJECT_SIZE_MAX);
+	*ret_size = bytes ? fread(bytes, 1, OBJECT_SIZE_MAX, file) : 0;
+	status = !bytes ? -ENOMEM : ferror(file) ? -errno : 0;
 	fclose(file);
+	if (status) {
+		free(bytes);
+		return error_set(error, status, "cannot read it: %s", strerror(-status));
+	}
+	*ret_bytes = bytes;
 	return 0;
 }
 

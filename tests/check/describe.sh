@@ -63,6 +63,8 @@ changed 'help:OOM kill: who' 'hepl:OOM kill: who'
 refused 'map oom_kills: there is no HELP' "$work/oom.bpf.o"
 changed 'metric:total_events-oom_kills' 'metric:total_evenst-oom_kills'
 refused "types.db has no type \"total_evenst\"" "$work/oom.bpf.o"
+refused 'cannot open it: No such file or directory' "$work/none.bpf.o"
+refused 'cannot read it: Is a directory' bpf
 
 # promised TEXT: other.json is refused, as it says.
 promised() {
