@@ -110,7 +110,9 @@ static uint64_t read_event_ring(struct notifier_ring *r, uint64_t now_ns)
 	return limit_due(&r->limit);
 }
 
-uint64_t notifier_read(struct notifier *notifier, uint64_t now_ns)
+/* Reads all rings. Returns when they must be read again even if no record arrives: ns of
+ * CLOCK_BOOTTIME, or UINT64_MAX. */
+static uint64_t read_event_rings(struct notifier *notifier, uint64_t now_ns)
 {
 	uint64_t due = UINT64_MAX;
 
@@ -135,27 +137,18 @@ static int poll_timeout_ms(uint64_t due_ns)
 static void *run_notifier(void *context)
 {
 	struct notifier *notifier = context;
-	struct pollfd *fds = calloc(notifier->ring_count + 1, sizeof(*fds));
+	struct pollfd *fds = notifier->fds;
 	uint64_t due = UINT64_MAX;
 
-	if (!fds)
-		return NULL;
-	fds[0] = (struct pollfd){ .fd = notifier->stop, .events = POLLIN };
-	for (size_t i = 0; i < notifier->ring_count; i++)
-		fds[i + 1] = (struct pollfd){
-			.fd = ring_buffer__epoll_fd(notifier->rings[i].ring),
-			.events = POLLIN,
-		};
 	for (;;) {
 		int ready = poll(fds, notifier->ring_count + 1, poll_timeout_ms(due));
 
 		if (fds[0].revents)
 			break;
-		due = notifier_read(notifier, clock_ns());
+		due = read_event_rings(notifier, clock_ns());
 		if (ready && poll(fds, 1, PAUSE_MS) > 0)
 			break;
 	}
-	free(fds);
 	return NULL;
 }
 
@@ -194,14 +187,28 @@ static int open_event_rings(struct notifier *notifier, struct probe *probes, siz
 	return status;
 }
 
+static void set_notifier_fds(struct notifier *notifier)
+{
+	notifier->fds[0] = (struct pollfd){ .fd = notifier->stop, .events = POLLIN };
+	for (size_t i = 0; i < notifier->ring_count; i++)
+		notifier->fds[i + 1] = (struct pollfd){
+			.fd = ring_buffer__epoll_fd(notifier->rings[i].ring),
+			.events = POLLIN,
+		};
+}
+
 static int start_notifier_thread(struct notifier *notifier)
 {
 	sigset_t all, before;
 	int status;
 
+	notifier->fds = calloc(notifier->ring_count + 1, sizeof(*notifier->fds));
+	if (!notifier->fds)
+		return -ENOMEM;
 	notifier->stop = eventfd(0, EFD_CLOEXEC);
 	if (notifier->stop < 0)
 		return -errno;
+	set_notifier_fds(notifier);
 	/* Signals are for the daemon's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -241,5 +248,6 @@ void notifier_stop(struct notifier *notifier)
 		limit_done(&notifier->rings[i].limit);
 	}
 	free(notifier->rings);
+	free(notifier->fds);
 	*notifier = (struct notifier){ 0 };
 }

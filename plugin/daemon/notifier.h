@@ -10,12 +10,14 @@
 #include <stddef.h>
 
 struct notifier_ring;
+struct pollfd;
 
 /* A thread that makes notifications of the records in the probes' ring buffers. */
 struct notifier {
 	struct services *services;
 	struct notifier_ring *rings;
 	size_t ring_count;
+	struct pollfd *fds; /* that of `stop`, then one of each ring */
 	pthread_t thread;
 	bool running;
 	int stop; /* an eventfd; the thread exits when it is readable */
@@ -29,9 +31,5 @@ int notifier_start(struct notifier *notifier, struct services *services, struct 
 
 /* Stops the thread and waits for it. */
 void notifier_stop(struct notifier *notifier);
-
-/* Reads all rings. Returns when it must be called again even if no record arrives: ns of
- * CLOCK_BOOTTIME, or UINT64_MAX. Called by the thread and by tests. */
-uint64_t notifier_read(struct notifier *notifier, uint64_t now_ns);
 
 #endif

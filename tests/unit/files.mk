@@ -36,6 +36,7 @@ UNIT_TESTS = \
 	tests/unit/daemon/test_main \
 	tests/unit/daemon/test_main_reading \
 	tests/unit/daemon/test_memory \
+	tests/unit/daemon/test_notifier \
 	tests/unit/daemon/test_publish \
 	tests/unit/daemon/test_threshold \
 	tests/unit/describe/test_help \
@@ -183,6 +184,8 @@ tests_unit_daemon_test_main_reading_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_daemon_test_main_reading_SOURCES = tests/unit/daemon/test_main_reading.c plugin/daemon/main.c
 tests_unit_daemon_test_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=asprintf,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=strdup
+tests_unit_daemon_test_notifier_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=bpf_map__fd,--wrap=calloc \
+	-Wl,--wrap=ring_buffer__consume,--wrap=ring_buffer__epoll_fd,--wrap=ring_buffer__free,--wrap=ring_buffer__new
 tests_unit_stack_test_collector_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=symbol_name,--wrap=symbol_name_made
 tests_unit_stack_test_code_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=symbol_name,--wrap=symbol_name_made
 # The kernel's statistics, and a clock that the test turns.

@@ -58,6 +58,12 @@ static inline void probe_programs(struct probe *probe, struct counted_program *p
 		(struct run_counters){ .programs = programs, .count = count, .map = -1 };
 }
 
+/* Events of the object; the caller owns them. */
+static inline void probe_events(struct probe *probe, struct event *events, size_t count)
+{
+	probe->events = (struct events){ events, count };
+}
+
 static inline void probe_functions(struct probe *probe, struct functions *functions)
 {
 	probe->functions = functions;
