@@ -223,12 +223,13 @@ static void name_enum(const struct label *label, uint64_t value, char *to, size_
 		name_decimal(label, value, to, size);
 }
 
-/* label_kind_service() and the functions next to it return the first four by their index. */
+enum special_kind { KIND_SERVICE, KIND_ENUM, KIND_FUNCTION, KIND_CPU };
+
 static const struct label_kind kinds[] = {
-	{ .word = "service", .is_subject = true },
-	{ .word = "enum", .name = name_enum },
-	{ .word = "function", .name = name_enum },
-	{ .word = "cpu", .is_subject = true, .name = name_cpu },
+	[KIND_SERVICE] = { .word = "service", .is_subject = true },
+	[KIND_ENUM] = { .word = "enum", .name = name_enum },
+	[KIND_FUNCTION] = { .word = "function", .name = name_enum },
+	[KIND_CPU] = { .word = "cpu", .is_subject = true, .name = name_cpu },
 	{ .word = "device", .is_subject = true, .name = name_device, .name_bytes = name_string },
 	{ .word = "interface",
 	  .is_subject = true,
@@ -260,22 +261,22 @@ const struct label_kind *label_kind(const char *word)
 
 const struct label_kind *label_kind_service(void)
 {
-	return &kinds[0];
+	return &kinds[KIND_SERVICE];
 }
 
 const struct label_kind *label_kind_enum(void)
 {
-	return &kinds[1];
+	return &kinds[KIND_ENUM];
 }
 
 const struct label_kind *label_kind_function(void)
 {
-	return &kinds[2];
+	return &kinds[KIND_FUNCTION];
 }
 
 const struct label_kind *label_kind_cpu(void)
 {
-	return &kinds[3];
+	return &kinds[KIND_CPU];
 }
 
 const char *label_kind_words(void)
