@@ -111,6 +111,14 @@ static int attach_all(struct object *object, const char *probe, const struct fil
 			 bpf_program__name(unhooked), bpf_program__section_name(unhooked));
 }
 
+int attach_follow_cpus(struct object *object, const char *probe, const char *online,
+		       struct error *error)
+{
+	int status = periodic_follow(object, online, error);
+
+	return status ?: attachments_follow_cpus(object, probe, online, error);
+}
+
 void attach_undo(struct object *object)
 {
 	while (object->link_count)

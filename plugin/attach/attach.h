@@ -21,6 +21,11 @@ void attach_prepare(const struct object *object, const struct probe_config *bloc
 int attach_hooks(struct object *object, const char *probe, const struct probe_config *block,
 		 const struct file_finder *finder, struct error *error);
 
+/* Attaches programs that each CPU runs, those on perf events, again if `online` has changed since
+ * the last time, see periodic_list_online(). Errors of periodic_attach(). */
+int attach_follow_cpus(struct object *object, const char *probe, const char *online,
+		       struct error *error);
+
 /* Detaches all programs except iterators; maps and programs stay loaded. */
 void attach_undo(struct object *object);
 

@@ -8,6 +8,7 @@
 #include "attachment_message.h"
 #include "followed_path.h"
 #include "kernel.h"
+#include "periodic.h"
 #include "util/clock.h"
 
 #include <errno.h>
@@ -26,11 +27,13 @@ struct attachments {
 		unsigned number;
 		size_t first, count; /* indexes of `items` */
 		bool paused;
+		bool is_of_cpus;         /* of perf events, with a link for each online CPU */
 		struct bpf_link **links; /* of hooks in the kernel */
 		size_t link_count;
 	} * parts;
 	size_t part_count;
 	uint64_t checked_ns;
+	uint64_t online; /* hash of the list of CPUs that were online at the last attach */
 };
 
 bool attachments_any(const struct object *object)
@@ -96,12 +99,17 @@ static int add_to_path(struct attachments *all, struct attachment *item)
 	return followed_path_add(&grown[all->path_count++], item);
 }
 
+static bool is_in_part(const struct attachment *item, const struct attachment_part *part)
+{
+	return item->part == part->number && (item->hook->kind == HOOK_PERF) == part->is_of_cpus;
+}
+
 /* Counts the item that is about to be appended to its part: the last part, or a new one. */
 static int add_to_part(struct attachments *all, const struct attachment *item)
 {
 	struct attachment_part *grown;
 
-	if (all->part_count && all->parts[all->part_count - 1].number == item->part) {
+	if (all->part_count && is_in_part(item, &all->parts[all->part_count - 1])) {
 		all->parts[all->part_count - 1].count++;
 		return 0;
 	}
@@ -109,8 +117,12 @@ static int add_to_part(struct attachments *all, const struct attachment *item)
 	if (!grown)
 		return -ENOMEM;
 	all->parts = grown;
-	grown[all->part_count++] =
-		(struct attachment_part){ .number = item->part, .first = all->count, .count = 1 };
+	grown[all->part_count++] = (struct attachment_part){
+		.number = item->part,
+		.first = all->count,
+		.count = 1,
+		.is_of_cpus = item->hook->kind == HOOK_PERF,
+	};
 	return 0;
 }
 
@@ -179,7 +191,7 @@ static int move_links_to_part(struct attachment_part *part, struct object *objec
 {
 	size_t count = object->link_count - first;
 
-	if (!part->number || !count)
+	if ((!part->number && !part->is_of_cpus) || !count)
 		return 0;
 	part->links = calloc(count, sizeof(*part->links));
 	if (!part->links)
@@ -234,10 +246,14 @@ ssize_t attachments_attach(struct object *object, const char *probe,
 			   const struct file_finder *finder, struct error *error)
 {
 	struct attachments *all = object->attachments;
+	char online[PERIODIC_CPUS_MAX];
 	int status;
 
 	if (!attachments_any(object))
 		return 0;
+	/* Read first: a CPU that comes online meanwhile is noticed at the next call. */
+	periodic_list_online(online);
+	all->online = file_number(online);
 	status = attach_parts(object, error);
 	status = status ?: update_paths(all, probe, finder, error);
 	attachments_log(all->items, all->count, probe);
@@ -259,6 +275,27 @@ void attachments_check(struct object *object, const char *probe, const struct fi
 	if (status)
 		message(LOG_ERR, "probe %s: %s", probe, error.text);
 	attachments_log(all->items, all->count, probe);
+}
+
+int attachments_follow_cpus(struct object *object, const char *probe, const char *online,
+			    struct error *error)
+{
+	struct attachments *all = object->attachments;
+	int status = 0;
+
+	if (!all || all->online == file_number(online))
+		return 0;
+	all->online = file_number(online);
+	for (size_t i = 0; i < all->part_count && status == 0; i++) {
+		struct attachment_part *part = &all->parts[i];
+
+		if (!part->is_of_cpus || !part->link_count)
+			continue;
+		destroy_links(part);
+		status = attach_part(object, part, error);
+	}
+	attachments_log(all->items, all->count, probe);
+	return status;
 }
 
 static struct attachment_part *find_part(struct attachments *all, unsigned number)

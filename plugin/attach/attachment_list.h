@@ -35,6 +35,12 @@ ssize_t attachments_attach(struct object *object, const char *probe,
  * long as one of its processes has it. */
 void attachments_check(struct object *object, const char *probe, const struct file_finder *finder);
 
+/* Attaches to perf events again if `online`, see periodic_list_online(), has changed since the last
+ * time: their events are those of the CPUs that were online then. Those that fail are logged.
+ * -ENOMEM. */
+int attachments_follow_cpus(struct object *object, const char *probe, const char *online,
+			    struct error *error);
+
 /* Detaches the attachments of a part, until attachments_resume(). */
 void attachments_pause(struct object *object, unsigned part);
 

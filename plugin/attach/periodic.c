@@ -179,11 +179,11 @@ static int attach_to_all_cpus(struct periodics *all, const struct bpf_program *p
 	return attached ? 0 : error_set(error, -ENODEV, "cannot attach to perf_event: no CPU");
 }
 
-static void note_online(struct periodics *all)
+void periodic_list_online(char list[PERIODIC_CPUS_MAX])
 {
-	ssize_t length = kernel_file_read(ONLINE, all->online, sizeof(all->online) - 1);
+	ssize_t length = kernel_file_read(ONLINE, list, PERIODIC_CPUS_MAX - 1);
 
-	all->online[length > 0 ? length : 0] = '\0';
+	list[length > 0 ? length : 0] = '\0';
 }
 
 int periodic_attach(struct object *object, struct error *error)
@@ -194,8 +194,8 @@ int periodic_attach(struct object *object, struct error *error)
 
 	if (!all)
 		return 0;
-	note_online(all); /* read first, so that a CPU that comes online meanwhile is noticed at the
-			   * next call */
+	/* Read first: a CPU that comes online meanwhile is noticed at the next call. */
+	periodic_list_online(all->online);
 	bpf_object__for_each_program(program, object->bpf)
 	{
 		unsigned hz = periodic_hz(object, program);

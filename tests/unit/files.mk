@@ -3,6 +3,7 @@
 UNIT_TESTS = \
 	tests/unit/attach/test_argument \
 	tests/unit/attach/test_attach \
+	tests/unit/attach/test_attachment_list \
 	tests/unit/attach/test_attachment_message \
 	tests/unit/attach/test_frame \
 	tests/unit/attach/test_function_program \
@@ -174,6 +175,8 @@ tests_unit_table_test_keys_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,s
 tests_unit_table_test_process_slots_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
 tests_unit_table_test_slots_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
 tests_unit_table_test_rank_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
+tests_unit_attach_test_attachment_list_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=bpf_link__destroy,--wrap=kernel_links_open
 # Flags of their own, for an object of their own.
 tests_unit_daemon_test_leaks_CPPFLAGS = $(AM_CPPFLAGS) -DPROBES='"$(PROBES)"'
 tests_unit_daemon_test_leaks_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=usleep
