@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a kernel or a user may lack: BTF, a capability, tracefs, hooks. Each costs the message that collectd-ebpf(5)
-promises, and the probe that needs it takes its next set of hooks or is off; what needs it not counts as always, the
-daemon's other plugins go on, and nothing is left in the kernel.
+"""What a kernel or a user may lack: BTF, a capability, tracefs, hooks. Each causes the message that collectd-ebpf(5)
+promises. A probe that needs it uses its next set of hooks or is off; probes that do not need it count as usual, the
+daemon's other plugins continue, and nothing stays in the kernel.
 
-What is taken away is taken from the daemon alone: by mounts in a namespace of its own, and by its capabilities.
+Only the daemon loses something: by mounts in its own namespace, and by its capabilities.
 
-Truth: what was taken away; renames of this process.
+Truth: what was removed; renames of this process.
 """
 
 import os
@@ -26,7 +26,7 @@ INTERVAL = 0.2 if SLOWNESS < 2 else 1
 # The sets of hooks of tests/bpf/absent.bpf.c.
 CLASSIC, PLAIN = 2, 3
 
-# Of tests/bpf/absent_all.bpf.c: what cannot be done, and the remedy.
+# For tests/bpf/absent_all.bpf.c: what fails, and the remedy.
 LACKS_TYPE = "the running kernel lacks a function, type or hook that this object needs"
 LACKS_HOOK = "the running kernel lacks this hook"
 LACKS = "the running kernel lacks something that this object needs"
@@ -44,7 +44,7 @@ FORBIDDEN = "kernel.perf_event_paranoid or a container forbids this"
 NO_BTF = "the kernel must have BTF (CONFIG_DEBUG_INFO_BTF=y), in /sys/kernel/btf/vmlinux"
 NO_TRACEFS = "tracefs is not there; mount -t tracefs tracefs /sys/kernel/tracing"
 
-# Without the probe that complains where only costly hooks are available.
+# Without the probe poll, which logs a message where only expensive hooks are available.
 RENAMER = """
   <Service "renamer">
     Process "kt_renamer"
@@ -74,7 +74,7 @@ def require_tools():
 
 
 def hidden_btf():
-    """The kernel's types, and the copies where libbpf looks for them."""
+    """Hides the kernel's BTF and the copies that libbpf searches for."""
     release = os.uname().release
     copies = [f"/boot/vmlinux-{release}", f"/lib/modules/{release}/vmlinux-{release}"]
     copies += [f"/lib/modules/{release}/{below}/vmlinux" for below in ("build", "kernel")]
@@ -84,7 +84,7 @@ def hidden_btf():
 
 
 def said(daemon, text=""):
-    """What the plugin said but that a probe is on, or that this kernel lacks a hook set of another than the test's."""
+    """The plugin's messages, except that a probe is on, or that a hook set of another probe is unavailable."""
     lines = [line.split("] ", 1)[1] for line in daemon.log() if "] [" in line]
     lines = [line for line in lines if "ebpf plugin: " in line and not line.startswith("[info] ")]
     lower = re.compile(r"\[notice\] ebpf plugin: probe (?!absent)\w+: hook set \d+ is unavailable, ")
@@ -97,7 +97,7 @@ def says(test, what, line, *parts):
 
 
 def goes_on(test, daemon, what):
-    """The daemon's other plugin dispatches at its interval."""
+    """Checks that the daemon's other plugin dispatches at its interval."""
     rows = daemon.wait_rows("", "load", ROWS, plugin="load")
     test.true(f"{what}: another plugin goes on", rows)
     gaps = [b[0] - a[0] for a, b in zip(rows, rows[1:])]
@@ -121,7 +121,7 @@ def start(test, wrap, *probes):
 
 
 def plugin_is_off(test, what, wrap, *parts):
-    """One message, series that say so, and the daemon without the rest of the plugin."""
+    """The plugin logs one message, and of its series only those about itself are dispatched."""
     daemon = start(test, wrap, "absent")
     goes_on(test, daemon, what)
     found = said(daemon)
@@ -138,13 +138,13 @@ def check_hook_set(test, daemon, what, name, hook_set):
 
 
 def falls_to(test, what, wrap, hook_set, *parts):
-    """The probe works, with the hooks that are available, and so does the one that misses nothing."""
+    """The probe works with the hooks that are available, and so does the probe that lacks none."""
     daemon = start(test, wrap, "absent")
     before = daemon.row_after("renamer", "derive-renames", time.time())
     rename(test, RENAMES)
     after = daemon.row_after("renamer", "derive-renames", time.time())
     test.equal(f"{what}: renames counted", after[1] - before[1], RENAMES)
-    # User and system time: of a short time the kernel may give all to one of them.
+    # The sum: the kernel may count a short time as user time or as system time alone.
     test.true(f"{what}: probe process counts", sum(daemon.wait_rows("renamer", "ps_cputime", 2)[-1][1:]) > 0)
     check_hook_set(test, daemon, what, "absent", hook_set)
     check_hook_set(test, daemon, what, "process", 1)
@@ -159,7 +159,7 @@ def falls_to(test, what, wrap, hook_set, *parts):
 
 
 def hooks(test):
-    """A probe without any hook that there is costs itself alone, and says of each what it missed."""
+    """A probe none of whose hooks exist is off, without effect on others, and logs what each hook set lacks."""
     what = "no hook"
     daemon = start(test, in_mounts(WITH_TRACEFS), "absent_all")
     check_hook_set(test, daemon, what, "process", 1)
@@ -176,14 +176,14 @@ def hooks(test):
 
 
 def perf_events_forbidden():
-    """Debian's kernels know a level of their own, at which CAP_PERFMON does not count."""
+    """Debian's kernels have a further level, at which CAP_PERFMON does not suffice."""
     with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as level:
         return int(level.read()) > 2
 
 
 def capabilities(test):
     for missing in ("bpf", "perfmon", "bpf,-perfmon"):
-        # CAP_SYS_ADMIN stands in for both.
+        # CAP_SYS_ADMIN includes both.
         plugin_is_off(test, f"without CAP {missing}", with_capabilities(f"-{missing},-sys_admin"),
                       "Operation not permitted", NO_RIGHTS)
     traced = in_mounts(WITH_TRACEFS)

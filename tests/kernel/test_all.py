@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""All probes at once, each with all its options and all its metrics: each loads, on whichever set of hooks the kernel
-offers, is read, and nothing complains.
+"""All probes at once, each with all its options and all its metrics: each loads, with whichever set of hooks the kernel
+has, and is read, without a complaint in the log.
 
-Truth: the sources say which probes and options there are.
+Truth: the sources, which say which probes and options there are.
 """
 
 import glob

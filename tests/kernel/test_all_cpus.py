@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""test_all where many CPUs may be plugged in: maps per CPU have a copy for each, and all are within MaxMemory.
+"""test_all on a machine with many possible CPUs: per-CPU maps have a copy for each, and all fit into MaxMemory.
 
-Truth: /sys/devices/system/cpu/possible says how many that are.
+Truth: /sys/devices/system/cpu/possible, for the number of CPUs.
 """
 
 import sys

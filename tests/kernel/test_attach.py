@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Attach lines: programs of one object on functions of a program, by name and by offset, on markers, tracepoints and
-perf events, as often as their block says; and what cannot be attached costs its line.
+perf events, as many as the block has. A line that cannot be attached is ignored.
 
-Truth: the program that is called. Where the kernel has kprobes, those count system calls of this process.
+Truth: the program that is called. Where the kernel has kprobes, they count system calls of this process.
 """
 
 import os
@@ -23,7 +23,7 @@ KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
 
 
 def symbol_offset(path, name):
-    """In the file, of a program whose code begins where its section does."""
+    """The offset of a function in the file of a program."""
     def output(*command):
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
@@ -48,7 +48,7 @@ def section_object(directory, name, path):
 
 
 def helpers(daemon):
-    """The process that forks workers, and they."""
+    """The daemon's helper processes: all its descendants."""
     found = {daemon}
     for pid in sorted(map(int, filter(str.isdigit, os.listdir("/proc")))):
         try:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Attach lines that name files which are none, are huge, do not answer, or change meanwhile: each costs its line and a
-message, the daemon starts, and the lines beside them count.
+"""Attach lines whose files are not regular, huge, never readable, or change all the time: each such line is ignored with a
+message, the daemon starts, and the other lines count.
 
 Truth: the program that is called.
 """
@@ -21,7 +21,7 @@ from test_attach import OFF, block, section_object
 CALLS = 1000
 GIB = 1 << 30
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
-SLOW = 15 + 20 * lib.SLOWNESS  # seconds until the daemon reads: two files that do not answer, 5 each, one of them twice
+SLOW = 15 + 20 * lib.SLOWNESS  # seconds until the first reading: two files that hang, 5 each, one of them twice
 MNT_DETACH = 2
 LIBC = ctypes.CDLL(None, use_errno=True)
 SYMTAB, STRTAB, NOTE = 2, 3, 7
@@ -33,7 +33,7 @@ def section(kind, offset, size, link, entry=0):
 
 
 def write_elf(path, sections, size, content=b""):
-    """A program that is all code, with these headers of sections behind `content`, and holes up to its size."""
+    """Writes a program: one segment of code, `content`, these section headers, and a hole up to its size."""
     start = 4096 + len(content)
     numbers = struct.pack("<HHIQQQIHHHHHH", 3, MACHINE, 1, 0, 64, start, 0, 64, 56, 1, 64, len(sections), 0)
     header = b"\x7fELF\2\1\1" + bytes(9) + numbers
@@ -44,7 +44,7 @@ def write_elf(path, sections, size, content=b""):
 
 
 def silent_mount(test, directory):
-    """A file system whose program never says anything; False: the kernel has none."""
+    """Mounts a file system whose server never replies; False: the kernel has no FUSE."""
     os.mkdir(directory)
     try:
         fd = os.open("/dev/fuse", os.O_RDWR)
@@ -64,7 +64,7 @@ def silent_mount(test, directory):
 
 
 class Restless(threading.Thread):
-    """A program that is cut, and whole again, all the time."""
+    """Truncates a program and writes it again, all the time."""
 
     def __init__(self, source, path):
         super().__init__(daemon=True)
@@ -90,7 +90,7 @@ def program_of(line):
 
 
 def wait_logged(daemon, lines):
-    """The messages for each line, as soon as each has one."""
+    """Waits until each line has a message; returns the messages of each."""
     give_up = time.monotonic() + SLOW
     while True:
         said = daemon.complaints()
@@ -109,12 +109,12 @@ def main():
         for name in ("called", "replaced"):
             shutil.copy(os.path.join(lib.BUILD, "tests", "kernel", "load_call"), paths[name])
         os.mkfifo(paths["fifo"])
-        # A table of 44 million symbols, and sections that all are one, of as many notes as it holds, each its own link.
+        # A table of 44 million symbols; and 60,000 sections of notes with the same content, each linked to itself.
         all_of_it = (8192, GIB - 8192, 1)
         write_elf(paths["sparse"], [section(SYMTAB, *all_of_it, 24), section(STRTAB, *all_of_it)], GIB)
         notes = struct.pack("<III", 0, 0, 3) * 100000
         write_elf(paths["loops"], [section(NOTE, 4096, len(notes), number) for number in range(60000)], 16 << 20, notes)
-        # The last two may also take too long: then they are tried again, and told at the second time.
+        # The last two may also take too long; then they are tried again, and the second failure is logged.
         wrong = {"uprobe:/proc/self/mem:called": "it is no 64-bit program",
                  "uprobe:/dev/zero:called": "it is not a regular file",
                  f"uprobe:{directory}:called": "Is a directory",

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What blocked threads are found blocked on, each way to be blocked with a thread of its own, with a request in hand
-and without.
+"""What blocked threads are blocked on: a thread for each way to be blocked, with and without a request in hand.
 
 Truth: what the threads do (load_blocked.c).
 """
@@ -41,9 +40,9 @@ WAYS = {
     "IDLE": ("n_accept", "n_accepted", "n_accepted_unix", "n_poll", "h06_poll", "n_inotify", "n_tty"),
     "OTHER": ("n_poll_pause", "n_pause", "n_wait", "n_msgrcv", "n_eventfd", "n_timerfd", "n_signalfd", "h03_accepted"),
 }
-# These work on, and are blocked again and again: what part of the times that they are seen is as told, at least.
+# These run in between: the least share of their samples that must be of this kind.
 BUSY = {"n_fsync": ("DISK", 0.95), "n_direct": ("DISK", 0.95), "n_fault": ("MEMORY", 0.5)}
-# Kernels without io_uring, and file systems without O_DIRECT.
+# Missing on kernels without io_uring.
 OPTIONAL = {"n_io_uring": "EVENTS"}
 
 
@@ -60,7 +59,7 @@ def seen(daemon):
 
 
 def wait_seen(daemon, names, seconds=60):
-    """Until each has been found; some intervals more give all others the chance."""
+    """Waits until each of these has been sampled, and some more intervals for the optional ones."""
     moment, give_up = time.time(), time.monotonic() + seconds * lib.SLOWNESS
     while not names <= set(seen(daemon)) and time.monotonic() < give_up:
         daemon.row_after("blocked", "derive-seen-n_futex-BLOCKED_LOCK", time.time())

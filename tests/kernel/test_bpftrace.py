@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""contrib/ebpf-bpftrace with programs on kprobes, where the kernel has them; others are in tests/e2e/test_bpftrace.py.
+"""contrib/ebpf-bpftrace with programs on kprobes, if the kernel has them; tests/e2e/test_bpftrace.py has the others.
 
 Truth: the connections that the load makes.
 """
@@ -29,7 +29,7 @@ INTERVAL = 2
 
 
 class Values:
-    """The last value of each series, and how often there were values."""
+    """The last value of each series, and the number of intervals with values."""
 
     def __init__(self, process):
         self.process, self.last, self.intervals = process, {}, 0
@@ -46,7 +46,7 @@ class Values:
                     self.more.notify_all()
 
     def wait(self, intervals):
-        """For so many more; the first of them may have begun before."""
+        """Waits for so many more intervals; the first may have begun before the call."""
         with self.more:
             wanted = self.intervals + intervals
             return self.more.wait_for(lambda: self.intervals >= wanted, 60 * lib.SLOWNESS)
@@ -77,11 +77,11 @@ def main():
             connect()
             test.true("values after the load", values.wait(3))
             test.equal("lines", values.last.get(f"derive-lines-{name}"), str(CONNECTIONS))
-            # What comes between the print of a map and its clear is lost.
+            # Events between the print of a map and its clear are lost.
             opened, closed = (int(values.last.get(f"derive-{what}-{name}", 0)) for what in ("open", "close"))
             test.within("opened", opened, 1, CONNECTIONS)
             test.figures.equal("opened", opened, CONNECTIONS)
-            # Both ends of each, and the socket that listens.
+            # Both ends of each connection, and the listening socket.
             test.within("closed", closed, 1, 2 * CONNECTIONS + 1)
             test.figures.within("closed", closed, 2 * CONNECTIONS, 2 * CONNECTIONS + 1)
             process.terminate()

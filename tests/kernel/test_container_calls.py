@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""recvfrom and sendto of one container, and of nothing else: conf/container-calls.conf with its last lines, which leave out all
-that is not of the container, but for the container's name.
+"""recvfrom and sendto of one container only: conf/container-calls.conf with other names of containers, and with its last
+lines, which leave out all that is not of the container.
 
-Truth: what the processes were told to do, in containers as docker and LXC make cgroups for them, and outside.
+Truth: what the processes were told to do, inside of cgroups such as docker and LXC make, and outside.
 """
 
 import os
@@ -38,8 +38,8 @@ ALONE = """
 
 
 def sample(*containers):
-    """The plugin's block of the sample, with these containers in place of its own, and whatever the system calls of other
-    tests cost."""
+    """The plugin's block of the example with these containers, and with no limit that the system calls of other tests
+    could reach."""
     top = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
     with open(os.path.join(top, "conf", "container-calls.conf"), encoding="utf-8") as file:
         text = re.search(r"^<Plugin ebpf>\n(.*)^</Plugin>", file.read(), re.M | re.S).group(1).replace("\n#  ", "\n  ")
@@ -76,7 +76,7 @@ class Workspace:
 
 
 def of_calls(daemon):
-    """{(service, series): last value} of all that counts system calls."""
+    """{(service, series): last value} of all series about system calls."""
     daemon.wait_rows("self", "duration-read_syscalls", 2, time.time())
     return {(subject, metric): daemon.rows(subject, metric)[-1][1] for subject in daemon.subjects()
             for metric in daemon.metrics(subject) if "-syscall-" in metric or metric.endswith("-syscall")}
@@ -89,7 +89,7 @@ def one_container(test, workspace):
     daemon = test.collectd(sample(identity, NAME), interval=INTERVAL)
     daemon.wait_rows("self", "duration-read_syscalls", 2)
     inside = [workspace.load("kt_server", docker), workspace.load("kt_helper", named)]
-    # The same program, and others.
+    # The same program, and another one.
     outside = [workspace.load("kt_server"), workspace.load("kt_other"), workspace.load("kt_server", other)]
     for load in inside + outside:
         load.ask(f"talk {TALKS}")
@@ -114,7 +114,7 @@ def one_container(test, workspace):
 
 
 def recreated(test, workspace, daemon, named, times):
-    """A container of that name that comes again goes on; what leaves it does so."""
+    """The series continue for a new container of that name; a process that leaves it no longer counts."""
     load = workspace.load("kt_again", named)
     load.ask("talk 10")
     load.ask(f"enter {workspace.groups.root}")
@@ -125,7 +125,7 @@ def recreated(test, workspace, daemon, named, times):
 
 
 def without_label(test, workspace):
-    """All calls of the container; a call that takes the process out of it is nobody's."""
+    """All calls of the container are counted, except the call by which the process leaves it."""
     identity, docker = workspace.docker()
     daemon = test.collectd(ALONE.format(identity=identity, lines=""), interval=INTERVAL)
     daemon.wait_rows("self", "duration-read_syscalls", 2)
@@ -141,7 +141,7 @@ def without_label(test, workspace):
 
 
 def mistakes(test, workspace):
-    """What cannot fit is told, and the rest of the line counts."""
+    """Mistakes in Label lines are logged, and the rest of the line applies."""
     identity, docker = workspace.docker()
     daemon = test.collectd(ALONE.format(
         identity=identity, lines='    Label "syscall" "recv" "sendto"\n    Label "device" "vda"'), interval=INTERVAL)

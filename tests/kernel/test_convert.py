@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Configurations in the language of ebpf_exporter, of objects of our own: what contrib/ebpf-convert makes of them is taken
-by collectd as it is, and the series are what the maps hold.
+"""Configurations of ebpf_exporter for our own objects: collectd accepts the output of contrib/ebpf-convert unchanged, and
+the series have the values of the maps.
 
-Truth: bpftool's dump of the maps, with labels as the exporter's manual has them (tests/measure/foreign/rows.py).
+Truth: bpftool's dump of the maps, with labels as the exporter's manual defines them (tests/measure/foreign/rows.py).
 """
 
 import importlib.util
@@ -21,7 +21,7 @@ CALLS = 1000
 
 
 def label(name, size, *decoders, padding=0):
-    """A decoder is a word, or a mapping."""
+    """A label; each decoder is a word or a mapping."""
     return {"name": name, "size": size, "padding": padding,
             "decoders": [{"name": word} if isinstance(word, str) else word for word in decoders]}
 
@@ -63,16 +63,16 @@ CONFIGURATIONS = {
 
 def trial_of(compare, directory, examples, load):
     class Trial(compare.Trial):
-        """One whose readings may be late."""
+        """A trial whose readings may be late."""
 
         def _find_maps(self):
-            """There are series before the first look."""
+            """Makes series before the first comparison."""
             super()._find_maps()
             load.ask(str(CALLS))
             time.sleep(2.5 * self.interval)
 
         def _rows(self, example, subject, metric):
-            """A rate is of the time since the reading before, and what is compared is what comes in an interval."""
+            """Scales rates, which are over the time since the previous reading, to one interval."""
             found = super()._rows(example, subject, metric)
             if metric.startswith("bucket-"):
                 found = [(row[0], row[1] * (row[0] - before[0]) / self.interval)
@@ -103,7 +103,7 @@ def main():
         test.equal("what the plugin says of the blocks", trial.daemon.complaints(), [])
         for example, result in zip(examples, results):
             test.equal(f"{example.name}: {result.get('equal')} series", (result["state"], result.get("wrong")), ("equal", []))
-            # All stands still when it is read.
+            # No map changes any more when it is read.
             test.equal(f"{example.name}: series compared to the last call", result.get("still"), result.get("equal"))
             test.true(f"{example.name}: series", result.get("equal", 0) >= 10, result.get("equal"))
         load.end()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""CPU time and its percentage, of threads that run while they are read and of threads and processes that have ended.
+"""CPU time and its percentage, of threads that run during a reading and of threads and processes that have ended.
 
-Truth: the load programs' own logs of their thread clocks, asked for at the time stamps of the dispatched rows; wait4
-for what ended; the cpuacct controller for the machine as a whole.
+Truth: the load programs' logs of their thread clocks, at the time stamps of the dispatched rows; wait4 for processes
+that ended; the cpuacct controller for the whole machine.
 """
 
 import os
@@ -34,16 +34,16 @@ CONF = """
   </Service>
 """
 
-WINDOW = 10      # seconds, over which CPU time is compared where figures decide
+WINDOW = 10      # seconds, over which CPU time is compared where it is measured
 EXACT = 0.002    # of the truth, over WINDOW
-STAMP = 1000 * SLOWNESS  # us: rows are stamped to the millisecond, and a full CPU earns that much in one
-LAST_US = 20     # of each thread: what it does after its last look at its clock, for each time that it is slower
+STAMP = 1000 * SLOWNESS  # us: time stamps have milliseconds, and a CPU can use that much in one
+LAST_US = 20     # us, used by a thread after it last read its clock; more by the factor of an emulator
 TICK = 4000      # us: of a kernel with CONFIG_HZ=250
 CPUACCT = "/sys/fs/cgroup/cpuacct/cpuacct.usage"
 
 
 class Spin:
-    """Threads that use a CPU and log what they used, as the processes of a service."""
+    """A process of a service whose threads use CPU time and log how much."""
 
     def __init__(self, test, service, threads, seconds, permille=0):
         self.service, self.threads = service, threads
@@ -52,7 +52,7 @@ class Spin:
         self.load = test.load("spin", self.dir, threads, seconds, permille, name="kt_" + service)
 
     def wait(self):
-        """For its end. Of its last look at its clock and of its end it is known what it has used, at least and at most."""
+        """Waits for its end. The CPU time that it used is between its last log entry and what the kernel reports."""
         self.divided = self.load.result()
         self.load.zombie()
         threads = truth.CpuLog(self.dir).threads
@@ -62,9 +62,9 @@ class Spin:
 
 
 def compare_all(test, daemon, spin):
-    """All that it has used, and nothing else; user and system time as the kernel divides them in the end. What it, or the
-    plugin, has once given of either is not taken back when the next tick says otherwise, so either may be ahead by that,
-    in each thread."""
+    """Compares the CPU time of its whole life, and user and system time as the kernel divides them at the end. Neither the
+    kernel nor the plugin ever lowers one of the two when a later tick divides the time otherwise, so either may be higher
+    by a tick for each thread."""
     before = [row for row in daemon.rows(spin.service, "ps_cputime") if row[0] < spin.begin][-1]
     after = daemon.wait_rows(spin.service, "ps_cputime", 3, time.time())[2]
     test.between(f"{spin.service}: CPU in all its life, us", sum(after[1:]) - sum(before[1:]), spin.used_us)
@@ -74,7 +74,7 @@ def compare_all(test, daemon, spin):
 
 
 def windows(daemon, service, covers):
-    """Pairs of rows that are about WINDOW apart, both covered by the truth, and read when they say."""
+    """Pairs of rows about WINDOW apart that were read at their time stamps, while the truth was recorded."""
     rows = [row for row in daemon.rows(service, "ps_cputime") if covers(row[0]) and not daemon.at_cycle(row[0])]
     for first in rows:
         for last in rows:
@@ -107,12 +107,12 @@ def never_above(test, daemon, service, cpus):
 
 
 def ended(test, daemon, kind, *args):
-    """Work of threads or processes that are all gone when it is read."""
+    """Compares the CPU time of threads or processes that all ended before the reading."""
     load = test.load("churn", kind, *args, name="kt_churn")
     before = daemon.row_after("churn", "ps_cputime", time.time())
     load.say("go")
     result = load.result()
-    # What ended late in an interval may be more than the CPUs can give in it: the rest comes with the next.
+    # Time that exceeds what the CPUs can give in an interval is dispatched with the next one.
     after = daemon.wait_rows("churn", "ps_cputime", 3, time.time())[2]
     got, want = sum(after[1:]) - sum(before[1:]), result["own_ns"] / 1e3 + result["children_us"]
     test.within(f"CPU of {kind} that ended, us, at least", got, want * (1 - EXACT), 1.5 * want)
@@ -122,7 +122,7 @@ def ended(test, daemon, kind, *args):
 
 
 def hog(test, daemon):
-    """A load that others wrote, while it runs."""
+    """Compares the CPU time of stress while it runs."""
     stress = test.stress("-c", "1", "-t", str(SECONDS))
     if not stress:
         return
@@ -134,7 +134,7 @@ def hog(test, daemon):
     used.stop()
     curve = used.curve()
     first, last = next(windows(daemon, "hog", curve.covers))
-    # schedstat of a thread that runs lacks up to a tick, at either end.
+    # schedstat of a running thread lags behind by up to a tick, at either end.
     test.figures.between("stress -c 1: CPU, us", sum(last[1:]) - sum(first[1:]),
                          [ns / 1e3 for ns in curve.growth(first[0], last[0])], rel=EXACT, slack=TICK)
 
@@ -145,11 +145,11 @@ def cpuacct():
 
 
 def machine(test, daemon, sampler):
-    """All subjects together against the sum that the kernel keeps of all tasks: never more."""
+    """The sum of all subjects never exceeds the kernel's sum of all tasks."""
     curve = sampler.curve()
     stamps = [row[0] for row in daemon.rows("other", "ps_cputime") if curve.covers(row[0])]
     got = sum(daemon.growth("ps_cputime", stamps[0], stamps[-1]))
-    # The last reading ends after its stamp.
+    # The last reading ends after its time stamp.
     test.within("CPU of all subjects, us", got, 0, 1.01 * (cpuacct() - curve.bounds(stamps[0])[0]))
     test.figures.between("CPU of all subjects, of the time of the readings, us", got, curve.growth(stamps[0], stamps[-1]),
                          rel=0.01)
