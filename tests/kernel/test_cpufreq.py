@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The frequency of each CPU.
 
-Truth: what the kernel's file says around the reading. Where it scales no CPU, that nothing is said, and nobody complains;
-then another file of each CPU, that the same object is made to read, stands for it.
+Truth: the kernel's file, read around the time of the reading. Where no CPU is scaled, there must be no series and no
+complaint; then the same object reads another file of each CPU.
 """
 
 import glob
@@ -31,7 +31,7 @@ def frequencies():
     return found
 
 
-# Through a link, as cpufreq is, where there is one.
+# A link if possible, as cpufreq is one.
 STANDINS = ("node0/distance", "topology/core_id")
 OTHER = """
   ServicesFrom "none"
@@ -43,7 +43,7 @@ OTHER = """
 
 
 def stand_in(test):
-    """Another file of each CPU in place of the frequency's."""
+    """Compares another file of each CPU, which the object reads instead of the frequency."""
     name = next((name for name in STANDINS if os.path.exists(f"/sys/devices/system/cpu/cpu0/{name}")), None)
     if not name:
         raise Skip("no file of CPUs in /sys")

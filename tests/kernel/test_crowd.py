@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A user without rights has 200 processes, each with a name of its own that serves requests, more than there are rows
-for them. A service of a block and a unit have their series all the same, a command that comes later and
-serves much gets them, and no request is lost.
+"""200 processes of an unprivileged user serve requests, each under its own name, and there are fewer rows. The service
+of a block and a unit have their series nevertheless, a command that starts later and serves many requests gets series,
+and no request is lost.
 
-Truth: what the clients of all these servers have been answered.
+Truth: the responses that the clients of all these servers have received.
 """
 
 import os
@@ -18,10 +18,10 @@ INTERVAL = 0.5 if SLOWNESS < 2 else 2
 CROWD = 200
 NOBODY = 65534
 ORDER = 50
-PATIENCE = 60  # readings, until a server has what a crowd had
+PATIENCE = 60  # readings within which a server must get a row that one of the crowd had
 MIB = 1 << 20
-# A row for each of the crowd, so that those of the request probe alone are scarce; and series of this probe alone, few
-# of each service.
+# Enough services for the crowd, so that only the rows of the probe request are scarce; and few series, only of this
+# probe.
 BASE = """
   MaxServices 1000
   Percentile 99
@@ -41,7 +41,7 @@ COMMANDS = BASE + """
 
 
 class Crowd:
-    """A load, and what it was answered in all."""
+    """A load and the number of its responses."""
 
     def __init__(self, test, count, name, user=0):
         self.load = test.load("crowd", count, name, user)
@@ -60,7 +60,7 @@ def has_series(daemon, service):
 
 
 def wait_series(daemon, service, server, crowd):
-    """Serves until there are series; returns after how many readings that was, or None."""
+    """Serves requests until there are series. Returns the number of readings before them, or None."""
     for reading in range(PATIENCE):
         moment = time.time()
         server.ask(ORDER)
@@ -133,7 +133,7 @@ def main():
         check_server(test, mixed, "the command beside units", test.own("kt_real"), real, crowd)
         want = sum(one.answered for one in test.crowds)
         for daemon, (maps, memory), name in ((mixed, before[0], "with a block"), (commands, before[1], "by names")):
-            # Others on this machine may serve, too.
+            # Other programs of this machine may serve requests, too.
             got = requests_of_all(daemon)
             test.true(f"{name}: requests of all services, {got}, are no fewer than were answered, {want}", got >= want)
             now = sizes(daemon)

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Requests of a UDP server with several in flight: received in a row, answered in order, in another order, or not at
-all.
+"""Requests of a UDP server, several in flight: received in a row, and answered in order, in another order, or never.
 
-Truth: the log of the server, which is forked here, and when the client sent.
+Truth: the log of the server, a child of this process, and the times at which the client sent.
 """
 
 import ctypes
@@ -34,14 +33,14 @@ PR_SET_NAME = 15
 INTERVAL = 0.5 if SLOWNESS < 2 else 3  # seconds
 ROUNDS = 8
 SIZE = 100
-DELAY = 0.02  # seconds, before a batch is received, and half of it before it is answered
-FORGOTTEN = 5  # seconds, after which a request is not answered any more
+DELAY = 0.02  # seconds before a batch is received; half of it before the responses
+FORGOTTEN = 5  # seconds after which a request without a response expires
 TOLERANCE = 0.05
-SLACK = 200e-6 * SLOWNESS  # of an average: from the client's clock to the socket, and from the socket to the server's
+SLACK = 200e-6 * SLOWNESS  # s, of an average: between the programs' clocks and the socket
 
 
 def bind(sock):
-    """To a port that was asked for, as a server does."""
+    """Binds the socket to an explicit port, as servers do."""
     for port in range(20000 + os.getpid() % 20000, 60000):
         try:
             return sock.bind(("127.0.0.1", port))
@@ -51,7 +50,7 @@ def bind(sock):
 
 
 class Server:
-    """Receives and answers in batches what the client's datagrams ask for: COUNT ORDER ANSWERS."""
+    """Receives and answers in batches, as the client's datagrams say: COUNT ORDER RESPONSES."""
 
     def __init__(self, test):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -95,8 +94,8 @@ class Server:
 
 
 def batch(client, server, count, order, responses):
-    """Returns the waits and the service times, by the log, each as the least and the most that it may have been: between
-    a call and a look at the clock a program may lose the CPU."""
+    """Returns the waits and service times by the log, each as its bounds: a program may lose the CPU between a call and
+    reading the clock."""
     sent = send(client, count, f"{count} {order} {responses}".encode().ljust(SIZE))
     for _ in range(responses):
         client.recv(SIZE)
@@ -107,7 +106,7 @@ def batch(client, server, count, order, responses):
 
 
 def send(client, count, message):
-    """When each call began and ended."""
+    """Sends datagrams; returns when each call began and ended."""
     sent = []
     for _ in range(count):
         begin = time.monotonic()
@@ -121,12 +120,12 @@ def waited(sent, received):
 
 
 def mean(spans):
-    """Its least and its most."""
+    """The mean of the lower and of the upper bounds."""
     return [sum(ends) / len(spans) for ends in zip(*spans)]
 
 
 def counters(daemon):
-    """At a reading that is dispatched whole, the times come behind the counters, and when that was."""
+    """The counters and the time of a reading all of whose values are dispatched: averages come after counters."""
     counted = daemon.exchanges("datagram", time.time())
     read = daemon.rows("datagram", "total_requests")[-1][0]
     daemon.wait_rows("datagram", "latency-response-average", 1, read - 0.001)
@@ -134,7 +133,8 @@ def counters(daemon):
 
 
 def check_average(test, what, daemon, metric, before, truth):
-    """Of the only interval with values since a reading. Data may be in the socket later than when its send is over."""
+    """Compares the average of the only interval with values since a reading. Data may reach the socket after its send has
+    returned."""
     got = [row[1] for row in daemon.rows("datagram", metric + "-average") if row[0] > before and row[1] == row[1]]
     test.equal(f"{what}: {metric} has values of one interval", len(got), 1)
     least, most = mean(truth)
@@ -159,7 +159,7 @@ def batches(test, daemon, client, server, what, rounds, count, order, responses)
 
 
 def forgotten(test, daemon, client, server):
-    """What was not answered in time is not answered by a second datagram to another."""
+    """A second response to one request is not the response to an older request, which has expired."""
     batch(client, server, 8, "forth", 6)
     time.sleep(FORGOTTEN + 1)
     before, _ = counters(daemon)
@@ -170,8 +170,8 @@ def forgotten(test, daemon, client, server):
 
 
 def older(test, client, server):
-    """Datagrams that wait in a socket when collectd starts: it does not know since when, and not less of those that
-    come after them. Returns the daemon."""
+    """Datagrams wait in a socket when collectd starts. It does not know for how long, and times only those that arrive
+    after them. Returns the daemon."""
     count, message = 8, b"1 forth 1".ljust(SIZE)
     os.kill(server.pid, signal.SIGSTOP)
     for _ in range(count):
@@ -185,7 +185,7 @@ def older(test, client, server):
         for _ in range(2 * count):
             client.recv(SIZE)
             received += server.heard()["received"]
-    # Dispatched behind the rest of its reading.
+    # Averages are dispatched after the rest of their reading.
     daemon.row_after("datagram", "latency-wait-average", time.time())
     check_average(test, "older than collectd, the others", daemon, "latency-wait", 0, waited(sent, received[count:]))
     return daemon

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Where a request's time goes, of servers whose mixture is known, in seven architectures: the shares of the parts, and
-that they add up to the response time.
+"""Where the time of requests goes, for servers of several architectures whose mixture is known: the shares of the
+parts, and that they add up to the response time.
 
-Truth: the server's own log, by its clocks and the kernel's schedstat (load_delay.c).
+Truth: the server's log, by its clocks and the kernel's schedstat (load_delay.c).
 """
 
 import sys
@@ -16,14 +16,14 @@ from lib import Test
 
 INTERVAL = 1
 FREQUENCY, BUDGET = 400, 50
-SAMPLES = 2048  # of threads with a request in hand, at the least
+SAMPLES = 2048  # least number, of threads with a request in hand
 POINTS = 3 if lib.SLOWNESS == 1 else 6
-# Of workers, of which samples alone tell: the wait for a CPU is seen some 2 points too long, and the rest falls short of it.
+# For workers there are only samples: these overstate the wait for a CPU by some 2 points.
 WORKER_POINTS = 5 if lib.SLOWNESS == 1 else 8
 RELATIVE = 0.02 if lib.SLOWNESS == 1 else 0.06
 SECONDS, FEW_SECONDS = 12, 4 * lib.SLOWNESS
 PATIENCE = 60 * lib.SLOWNESS
-PRESENT = 0.05  # a part of so much is to be seen
+PRESENT = 0.05  # share of a part that must be above 0
 CPU = truth.CPUS - 1
 
 MIXTURE = "spin=1000 lock=2000 disk=3000 upstream=5000 sleep=2000"
@@ -39,9 +39,9 @@ CASES = {
     "loop_back": ("loop_back", 8, 8, MIXTURE),
     "proxy": ("proxy", 0, 8, "spin=300 upstream=10000"),
 }
-# Whose workers are not known to work for requests: those are in no thread's hands, but for moments of the loop's.
+# Workers that are not known to serve requests: a thread has a request in hand only while the loop runs.
 UNKNOWN = {"loop_back"}
-# Whose workers answer what another thread has received.
+# Workers that respond to what another thread has received.
 WORKERS = {"loop_pool", "loop_few"}
 
 
@@ -64,7 +64,7 @@ def check_samples(test, daemon, server, want, times):
 
 
 def check(test, daemon, server, begin, end):
-    # What threads have done is known up to a walk before.
+    # The time of threads is known up to the previous walk.
     begin += 2.5 * INTERVAL
     times = [row[0] for row in delays.readings(daemon, server.name, "latency-in_cpu", begin, end)]
     if not test.figures.true(f"{server.name}: readings", len(times) > 3, len(times)):
@@ -73,8 +73,8 @@ def check(test, daemon, server, begin, end):
     if server.name in UNKNOWN:
         want = dict.fromkeys(want, 0.0) | {"socket": want["socket"], "async": response - want["socket"]}
     elif server.name in WORKERS:
-        # A worker that waits for a CPU may have a request: that it has none, as its answer has gone out or others were
-        # faster, it finds out when it runs. As much less is left for what else it may have waited for, which is a lock.
+        # A worker that waits for a CPU counts as if it had a request, though its response may be sent already, or another
+        # worker may have the request. That time is missing from its wait for the lock.
         grown = server.log.grown(times[0], times[-1])
         vain = grown["vain"] / grown["requests"]
         want["runqueue"] += vain
@@ -88,7 +88,7 @@ def check(test, daemon, server, begin, end):
         test.figures.close(f"{server.name}: {part}, %", 100 * got[part] / total, 100 * want[part] / response,
                            slack=points)
     test.figures.close(f"{server.name}: the answer's stall, s", stalled, 0, slack=RELATIVE * response)
-    # The probes are read in any order: what is shown is of the reading of the probe request before it, or of the one before.
+    # The order of readings is undefined: the values may lag one reading of the probe request behind.
     lagging = delays.wants(server.log, times[0] - INTERVAL, times[-1] - INTERVAL)[1]
     test.figures.close(f"{server.name}: sum of the parts, s", total,
                        min(response, lagging, key=lambda s: abs(s - total)), rel=RELATIVE)
@@ -97,7 +97,7 @@ def check(test, daemon, server, begin, end):
 
 
 def show(daemon, server, begin, end):
-    """What was dispatched, reading by reading."""
+    """Prints what was dispatched, reading by reading."""
     rows = {part: dict(delays.readings(daemon, server.name, f"latency-in_{part}", begin, end)) for part in delays.METRICS}
     times = sorted(rows["cpu"])
     for before, moment in zip([begin] + times, times):
@@ -115,7 +115,7 @@ def sampled(daemon, times):
 
 
 def check_present(test, daemon, server, begin, end):
-    """All parts have series, and what takes much of the time is not nothing."""
+    """All parts have series, and those with a large share of the time are above 0."""
     seen = {part: [row[1] for row in daemon.rows(server.name, f"latency-in_{part}")] for part in delays.METRICS}
     test.equal(f"{server.name}: parts without a value", [part for part, values in seen.items() if not values], [])
     test.equal(f"{server.name}: values below 0", [(part, value) for part, values in seen.items() for value in values
@@ -130,7 +130,7 @@ def check_present(test, daemon, server, begin, end):
 
 
 def make(test, name, disk, upstream):
-    """(server, what it is to be asked)"""
+    """(server, connections, mixture)"""
     architecture, workers, connections, mixture = CASES[name]
     if not disk:
         mixture = " ".join(word for word in mixture.split() if word.split("=")[0] not in ("disk", "fault"))
@@ -138,7 +138,7 @@ def make(test, name, disk, upstream):
 
 
 def all_at_once(test, daemon, names, disk, upstream):
-    """Too much for the CPU, but each has its share."""
+    """All servers share the CPU, so only the presence of parts is checked."""
     servers = [make(test, name, disk, upstream) for name in names]
     begin = time.time()
     try:
@@ -147,7 +147,7 @@ def all_at_once(test, daemon, names, disk, upstream):
                 server.order(connections, 3000, FEW_SECONDS, mixture)
             for server, *_ in servers:
                 server.result()
-            # There are none of too few samples.
+            # With too few samples there are no series yet.
             if all("latency-in_cpu" in daemon.metrics(server.name) for server, *_ in servers):
                 break
         for server, *_ in servers:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Delays of services without requests, of idle ones, of slow requests alone; what is withheld, and what a sampler does
-of threads that come and go, or are many.
+"""Delays of services without requests, of idle services and of slow requests; values that are withheld; and samplers
+with many threads, and with threads that come and go.
 
-Truth: the load's own clocks (load_delay.c), and what it was told to do.
+Truth: the load's clocks (load_delay.c), and its orders.
 """
 
 import os
@@ -12,13 +12,13 @@ import time
 import delays
 from lib import SLOWNESS, Test
 
-WHOLE, SHORT = 1, 0.5 if SLOWNESS < 2 else 1  # intervals: of figures, and of what else is checked
-PRESENT = 0.1  # threads: what so many do is to be seen
-FEW_S = 1      # in which requests have too few samples, at 100 a second
+WHOLE, SHORT = 1, 0.5 if SLOWNESS < 2 else 1  # intervals, s: where figures are measured, and otherwise
+PRESENT = 0.1  # share of the threads that must be seen
+FEW_S = 1      # seconds in requests that give too few samples, at 100 a second
 PATIENCE = 60 * SLOWNESS
 POINTS = 3 if SLOWNESS == 1 else 6
 THREADS = 6
-THREAD_POINTS = 5 if SLOWNESS == 1 else 10  # of all threads
+THREAD_POINTS = 5 if SLOWNESS == 1 else 10  # percent of all threads
 ALONE = "spin=500 lock=2000 disk=3000 upstream=4000 sleep=3000 pipe=2000 fault=2000"
 RATES = {"blkio": ("disk",), "memory": ("memory",), "lock": ("lock",), "upstream": ("upstream",), "client": ("client",),
          "pipe": ("pipe",), "sleep": ("sleep",), "other": ("other",)}
@@ -48,7 +48,7 @@ class Alone:
         self.log = delays.Log(path)
 
     def check(self, test, daemon):
-        """The threads that answer by pipes wait for their next word in one, and sleep before the answer."""
+        """Compares the delays. A thread that replies by a pipe waits for orders in one, and sleeps before the reply."""
         begin = time.time()
         rows = daemon.wait_rows("alone", "delay_rate-delay-blkio", 5, begin)
         times = [row[0] for row in rows]
@@ -78,7 +78,7 @@ class Alone:
 
 
 def check_idle(test, daemon, names, begin):
-    """No request, no figure: neither of now nor of before."""
+    """Without requests there are no values, not even old ones."""
     for name in names:
         found = [metric for metric in daemon.metrics(name)
                  if metric.startswith(("latency-in_", "percent-slow_")) and values(daemon, name, metric, begin, 1e12)]
@@ -86,9 +86,9 @@ def check_idle(test, daemon, names, begin):
 
 
 def check_slow(test, daemon, server, cause, mixture):
-    """One request in so many is slow for one reason."""
+    """Some requests are slow, all for one reason."""
     begin, metric = time.time(), f"percent-slow_{cause}"
-    # What is shown at first may be of a window that began before.
+    # The first values may be of a window that began earlier.
     first = begin + 3 * daemon.interval
     while time.time() < begin + PATIENCE and not values(daemon, server.name, metric, first, 1e12):
         server.order(8, 3000, 7 * daemon.interval, mixture)
@@ -105,7 +105,7 @@ def check_slow(test, daemon, server, cause, mixture):
 
 
 def check_few(test, daemon, server):
-    """Too few samples for shares: a window goes on over several readings."""
+    """With too few samples there are no shares yet: the window spans several readings."""
     begin = time.time()
     server.order(1, 500000, 3 * daemon.interval, "sleep=2000")
     server.result()
@@ -145,7 +145,7 @@ def check_many(test, daemon, budget):
 
 
 def check_brief(test, daemon, server):
-    """Threads that come and go beside a server: its figures stay, and so does the daemon."""
+    """Short-lived threads do not change the values of a server."""
     churn = test.load("churn", "threads", 20000, 50, 100, name="kt_churn")
     begin = time.time()
     server.order(4, 3000, 6 * daemon.interval, "sleep=8000 spin=200")
@@ -186,7 +186,7 @@ def main():
             alone.check(test, daemon)
             check_idle(test, daemon, ("few", "pool", "slow"), began)
             check_slow(test, daemon, slow, "lock", "spin=300 lock=30000/10")
-            # An interval without requests ends the window, which would have samples of both.
+            # An interval without requests ends the window; else it would have samples of both causes.
             daemon.wait_rows("self", "duration-read_delay", 3, time.time())
             check_slow(test, daemon, slow, "upstream", "spin=300 upstream=30000/30")
             check_few(test, daemon, few)

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Requests of block devices: how many, how many bytes, how long; and who submits them, whoever runs when they end.
+"""Requests of block devices: their number, bytes and times, and which service submits them, whatever runs at their end.
 
-Truth: loads that read and write known bytes past the page cache; /sys/block/DEVICE/stat; how many writes failed;
-biolatency; what fio says in JSON of its own requests; a device of known times (null_blk). What a probe counts that
-blames the process which it meets at the end of a request (tests/bpf/completions.bpf.c) shows that this is another one
-here, one request after the other always: requests of loop devices are ended by a kernel thread, or on a CPU where
-something else runs.
+Truth: loads that read and write known bytes past the page cache; /sys/block/DEVICE/stat; the number of failed writes;
+biolatency; fio's report of its requests in JSON; a device of known times (null_blk). A test probe
+(tests/bpf/completions.bpf.c) counts requests for the process that runs at their end, which is never the one that
+submitted them here: a kernel thread ends the requests of loop devices, or they end on a CPU where something else runs.
 
-Ends that no program sees, in the context of init's threads on some kernels (tracing.py), are known from the kernel's
-trace: those may be missing, and no others.
+On some kernels no program sees the ends in the context of init's threads (tracing.py). The kernel's trace has them: only
+these may be missing.
 """
 
 import collections
@@ -61,12 +60,12 @@ CONF = OTHERS + f"""
 CSV_S = 0.6e-6  # the csv plugin writes whole microseconds
 OPS, BYTES = "disk_ops-submitted", "disk_octets-submitted"
 COMPLETED, COMPLETED_BYTES = "disk_ops-completed", "disk_octets-completed"
-MISSED = "self", "total_events-missed_disk"  # a program is not run by an interrupt of its own run
-END = re.compile(r"(\d+:\d+) (\w+) \(.*\) \d+ \+ (\d+)")  # of a request, in the trace
+MISSED = "self", "total_events-missed_disk"  # a program does not run in an interrupt of its own run
+END = re.compile(r"(\d+:\d+) (\w+) \(.*\) \d+ \+ (\d+)")  # the end of a request in the trace
 
 
 def reading(daemon):
-    """Wait until what was counted before is written: of two readings, all of the first."""
+    """Waits until a whole reading is written that began after the call. Returns the time of the call."""
     moment = time.time()
     daemon.wait_rows("self", "duration-read_disk", 2, moment)
     daemon.wait_rows("self", "duration-read_disk", 1, moment)
@@ -74,14 +73,14 @@ def reading(daemon):
 
 
 def counts(daemon, subject, metric, moment):
-    """At the first reading after this moment; nothing yet: zeros."""
+    """The values of the first reading after this moment; zeros: there is no series yet."""
     if metric not in daemon.metrics(subject):
         return [0, 0]
     return list(daemon.row_after(subject, metric, moment)[1:])
 
 
 class Growth:
-    """with Growth(test, daemon, (subject, metric), ...) as grown: what each grew by meanwhile, and how much may be
+    """with Growth(test, daemon, (subject, metric), ...) as grown: by how much each grew meanwhile, and how much may be
     missing."""
 
     def __init__(self, test, daemon, *series):
@@ -107,7 +106,7 @@ class Growth:
             self._count_unseen()
 
     def _count_unseen(self):
-        """Requests of each device and kind that no program has seen the end of, and their bytes."""
+        """Counts requests, and their bytes, whose end no program has seen, by device and kind."""
         self.unseen, self.byte_count = collections.Counter(), collections.Counter()
         ends = [END.match(event.text.replace(",", ":", 1)) for event in self.trace.events]
         self.largest = max((int(end[3]) * SECTOR for end in ends if end), default=0)
@@ -135,7 +134,7 @@ def transfer(load, how, number, size, path):
 
 
 def all_counted(test, what, grown, series, disk, numbers, size):
-    """So many reads and writes, of bytes each."""
+    """Compares reads and writes, `numbers` of each, of `size` bytes."""
     ops, byte_count = series
     for at, operation in enumerate(("read", "write")):
         want, missing = numbers[at], grown.missing(disk, operation)
@@ -152,7 +151,7 @@ def of_service(name):
 
 
 def devices(test, daemon, first, disk):
-    """As many as the load makes, and as the kernel counts; of flushes it counts the write that asks for one, too."""
+    """Compares with the load and with the kernel's counts, which include the write that asks for a flush."""
     number, size, name = 400, 8192, disk.name
     flushes = (name, "total_operations-flush")
     with Growth(test, daemon, *of_disk(disk), flushes, *of_service("first")) as grown:
@@ -169,7 +168,7 @@ def devices(test, daemon, first, disk):
 
 
 def total_s(daemon, of, count, begin):
-    """All that a histogram's averages add up to, by how much the count grew at each reading."""
+    """The sum of all times: the averages of a histogram times the growth of the count at each reading."""
     subject, metric, source = count
     rows = daemon.rows(subject, metric)
     averages = {row[0]: row[1] for row in daemon.rows(*of) if not math.isnan(row[1])}
@@ -177,7 +176,7 @@ def total_s(daemon, of, count, begin):
 
 
 def times(test, daemon, first, disk):
-    """Queued and in service are together what the kernel counts from begin to end; so is what the service waits."""
+    """Time queued plus time in service is the time that the kernel counts, and the time that the service waits."""
     begin, before = reading(daemon), disk.stat()
     transfer(first, "direct", 1000, 65536 // 4, disk.path)
     after = disk.stat()
@@ -196,7 +195,7 @@ def times(test, daemon, first, disk):
 
 
 def biolatency(disk):
-    """[(count, shortest s, longest s)] of what it has seen of a device, once it is told to end."""
+    """Starts biolatency, and then ends it and yields [(count, shortest s, longest s)] for a device."""
     trace = subprocess.Popen(["stdbuf", "-oL", "biolatency", "-D"], stdout=subprocess.PIPE, text=True)
     yield trace.stdout.readline()
     trace.send_signal(signal.SIGINT)
@@ -206,7 +205,7 @@ def biolatency(disk):
 
 
 def peer(test, daemon, first, disk):
-    """What libbpf-tools show of the same load."""
+    """Compares with biolatency of libbpf-tools, under the same load."""
     if not shutil.which("biolatency"):
         test.left_out("the same load by biolatency", "biolatency of libbpf-tools is not installed")
         return
@@ -229,7 +228,7 @@ def peer(test, daemon, first, disk):
 
 
 def fio(test, daemon, disk, number, least_s=0):
-    """As many requests as fio has made, and none longer than fio has waited for it: that includes the way back to a CPU."""
+    """Compares with fio's requests. They take no longer than fio's waits, which include the wait for a CPU."""
     path = shutil.which("fio")
     if not path:
         test.left_out("requests as fio counts them", "fio is not installed")
@@ -247,7 +246,7 @@ def fio(test, daemon, disk, number, least_s=0):
         count, clat_s = numbers[at], job[operation]["clat_ns"]["mean"] / 1e9
         test.within(f"fio: {operation}s", count, number / 4, number)
         test.equal(f"fio: bytes of {operation}s", job[operation]["io_bytes"], 4096 * count)
-        # Pages of the program itself may come from another disk meanwhile.
+        # Pages of the program may be read from another disk meanwhile.
         test.within(f"fio: {operation}s submitted", grown["fio", OPS][at], count - grown.missing(disk, operation),
                     2 * number)
         own_s = sum(total_s(daemon, (disk.name, f"latency-disk_{part}-{operation}-average"),
@@ -257,12 +256,12 @@ def fio(test, daemon, disk, number, least_s=0):
 
 
 def spinning(test):
-    """Somebody who works on every CPU."""
+    """Keeps every CPU busy."""
     return [test.load("spin", test.mkdir("spins"), 1, 30, 1000, cpu, name="kt_busy") for cpu in os.sched_getaffinity(0)]
 
 
 def always_another(test, daemon, load, disk, number):
-    """Whoever waits for a request sleeps when it ends: its end meets somebody else each time."""
+    """Who waits for a request sleeps at its end, so another task runs then, each time."""
     spins = spinning(test)
     interrupted = {name: (name, "derive-interrupted") for name in ("first", "busy")}
     with Growth(test, daemon, *of_service("first"), ("busy", OPS), *interrupted.values()) as grown:
@@ -270,14 +269,14 @@ def always_another(test, daemon, load, disk, number):
     for spin in spins:
         spin.process.kill()
     print(f"note: bytes whose end has met who only works: {grown[interrupted['busy']][0]} of {2 * number * 4096}")
-    # It may have been kept from falling asleep.
+    # The process may not have slept yet.
     test.figures.equal(f"{disk.name}: bytes whose end has met who submits", grown[interrupted["first"]][0], 0)
     all_counted(test, f"{disk.name}: submitted", grown, of_service("first"), disk, (number, number), 4096)
     test.equal(f"{disk.name}: submitted by who only works", grown["busy", OPS], [0, 0])
 
 
 def blame(test, daemon, loads, own_disks):
-    """Two services at once, with others on every CPU: all is theirs, whoever is there at the end."""
+    """Two services at once, and every CPU busy: each has its requests, whichever task runs at their end."""
     want = {"first": (3000, 4096), "second": (500, 16384)}
     series = [one for name in want for one in (*of_service(name), (name, "derive-interrupted"))]
     spins = spinning(test)
@@ -297,7 +296,7 @@ def blame(test, daemon, loads, own_disks):
 
 
 def failures(test, daemon):
-    """A device whose file finds no room."""
+    """Some writes fail, as the file system of the loop device's file is full."""
     disk = disks.loop(test, disks.memory(test, "small", 2 * MIB), 4 * MIB)
     page, failed = mmap.mmap(-1, MIB // 2), 0
     with Growth(test, daemon, (disk.name, "errors-disk-write"), (disk.name, COMPLETED)) as grown:
@@ -315,7 +314,7 @@ def failures(test, daemon):
 
 
 def without_statistics(test, daemon, first, disk):
-    """Where the kernel counts nothing."""
+    """A device whose statistics are off in the kernel."""
     disk.set("iostats", 0)
     with Growth(test, daemon, *of_disk(disk), *of_service("first")) as grown:
         before = disk.stat()
@@ -331,7 +330,7 @@ def without_statistics(test, daemon, first, disk):
 
 
 def write_back(test, daemon, load, service, mounted):
-    """What is left in the page cache, and written when who has left it is gone."""
+    """Dirty pages are written back after their process has ended."""
     disk, where = mounted
     number, size = 2000, 4096
     all_bytes = number * size
@@ -346,14 +345,14 @@ def write_back(test, daemon, load, service, mounted):
 def nobody(test, daemon, load, mounted):
     least, all_bytes, (own, kernel, busy) = write_back(test, daemon, load, "second", mounted)
     test.equal("written back: of whom no cgroup tells", own, 0)
-    # With what others leave to the kernel at the time.
+    # This includes the dirty pages of others.
     test.within("written back: for nobody in particular", kernel, least, float("inf"))
     test.figures.within("written back: for others", kernel - all_bytes, least - all_bytes, 256 * MIB)
     test.equal("written back: of who only works", busy, 0)
 
 
 def cgroups_write_back(test, daemon, mounted, hook_set):
-    """cgroup2 tells whose pages they are: by the memory controller, and by that of I/O where it is on."""
+    """Pages belong to a cgroup2: by the memory controller, and by the I/O controller where it is on."""
     groups = Cgroups()
     with open(os.path.join(groups.root, "cgroup.controllers"), encoding="ascii") as words:
         known = words.read().split()
@@ -380,7 +379,7 @@ def cgroups_write_back(test, daemon, mounted, hook_set):
 
 
 def of_known_time(test, daemon, what, disk, grown, queued_s):
-    """In a device that takes 20 ms."""
+    """Compares the times of a device that takes 20 ms."""
     reads = disk.name, COMPLETED, 1
     got = {part: total_s(daemon, (disk.name, f"latency-disk_{part}-read-average"), reads, grown.begin)
            / grown[disk.name, COMPLETED][0] for part in ("queued", "service")}
@@ -390,7 +389,7 @@ def of_known_time(test, daemon, what, disk, grown, queued_s):
 
 
 def known_times(test, daemon, loads):
-    """A device that takes 20 ms for each request, one at a time, and ends it by a timer's interrupt. Of two services one
+    """A device that takes 20 ms for each request, one at a time, and ends it in a timer interrupt. With two services, one
     waits for the other."""
     disk = disks.null_blk(test, irqmode=2, completion_nsec=20000000, nr_devices=1, gb=1, submit_queues=1,
                           hw_queue_depth=1)
@@ -419,7 +418,7 @@ def known_times(test, daemon, loads):
 
 
 def without_option(test, disk):
-    """By default: what devices do, and nobody is asked who it was."""
+    """By default there are series of devices, and none of services."""
     daemon = test.collectd(OTHERS + '  <Service "first">\n    Process "kt_first"\n  </Service>\n', interval=INTERVAL)
     first = test.load("io", name="kt_first")
     daemon.wait_rows("self", "duration-read_disk", 2)

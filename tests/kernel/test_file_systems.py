@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Operations on files by file system: each of ext4, xfs, btrfs and overlayfs, at the same time.
+"""Operations on files by file system: ext4, xfs, btrfs and overlayfs, all at the same time.
 
 Truth: known numbers of known calls in a directory of each (load_files.c).
 """
@@ -15,15 +15,15 @@ import disks
 from lib import Test
 from test_files import WITH_READS, ask, settled, start_all, value
 
-SIZES = {"ext4": 64, "xfs": 300, "btrfs": 256}  # MiB: what each needs at the least, nearly all of it a hole
+SIZES = {"ext4": 64, "xfs": 300, "btrfs": 256}  # MiB: the least that each needs, nearly all of it a hole
 MEMORY = 512 * disks.MIB
 PAGE = 4096
 COUNTS = {"open": 7, "fsync": 3}
-BY_FUNCTIONS = {"read": 3, "write": 6, "rename": 3, "delete": 2}  # what the calls' own tracepoints do not know
+BY_FUNCTIONS = {"read": 3, "write": 6, "rename": 3, "delete": 2}  # not known at tracepoints of system calls
 
 
 def on_disk(test, kind):
-    """Its directory, or None."""
+    """Mounts a file system on a loop device; returns its directory, or None."""
     if not shutil.which(disks.MAKE[kind][0]):
         test.left_out(kind, f"{disks.MAKE[kind][0]} is not installed")
         return None
@@ -36,7 +36,7 @@ def on_disk(test, kind):
 
 
 def overlay(test):
-    """Likewise, on a file system in memory."""
+    """Mounts an overlay of directories in memory; returns its directory, or None."""
     where = disks.memory(test, "overlay.memory", 16 * disks.MIB)
     parts = {part: os.path.join(where, part) for part in ("lowerdir", "upperdir", "workdir")}
     for path in parts.values():
@@ -78,7 +78,7 @@ def main():
         for hook_set, daemon in daemons.items():
             known = COUNTS | BY_FUNCTIONS if hook_set in WITH_READS else COUNTS
             for kind in paths:
-                # Each row itself is waited for: that of a new series may be written late.
+                # Each row is awaited: that of a new series may be written late.
                 got = {of: daemon.row_after("slow", slow(kind, of), end)[1] - before[hook_set, kind, of] for of in known}
                 test.equal(f"hook set {hook_set}: {kind}", got, known)
                 for of in known:

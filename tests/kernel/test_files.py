@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Files: what services open, create, rename and delete, and how long that takes, by each set of hooks that this kernel
+"""Files: what services open, create, rename and delete, and how long that takes, with each hook set that this kernel
 has, all of them at once.
 
 Truth: known numbers of known calls, and the clock of the program that makes them (load_files.c); strace -c and opensnoop
-of the same program; the kernel's own list of mounts; how long the opener of a FIFO was kept waiting.
+of the same program; the kernel's list of mounts; how long an open of a FIFO has to wait.
 """
 
 import os
@@ -28,7 +28,7 @@ NEEDS_OPTION = (5,)
 UNAVAILABLE = "Operation not permitted|the running kernel lacks a function"
 CONF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("process", "request", "delay")) + \
     "".join(f'<Service "{name}">\n Process "kt_f{name}"\n</Service>\n' for name in SERVICES)
-ALL = 1           # ns: what takes longer is slow, so that each is counted
+ALL = 1           # ns: threshold of slow calls, low enough to count each
 THRESHOLD = 0.1   # s
 READ_SIZE, READS = 4096, 500
 
@@ -45,7 +45,7 @@ def hook_set_of(daemon):
 
 
 def start_all(test):
-    """The hook sets that this kernel has. That of the system calls is available everywhere."""
+    """A daemon for each hook set that this kernel has. That of the system calls is available everywhere."""
     daemons = {hook_set: start(test, hook_set) for hook_set in HOOK_SETS}
     for hook_set, daemon in list(daemons.items()):
         if hook_set_of(daemon) == hook_set:
@@ -65,7 +65,7 @@ def without_option(test, hook_sets):
 
 
 def file_system(path):
-    """Its type, by the longest mount point that the path is below."""
+    """The type of the file system with the longest mount point above the path."""
     with open("/proc/self/mounts", encoding="utf-8") as mounts:
         points = [line.split()[1:3] for line in mounts]
     path = os.path.realpath(path)
@@ -74,7 +74,7 @@ def file_system(path):
 
 
 def settled(daemons):
-    """What happened until now has been read."""
+    """Waits until all that happened before the call has been read."""
     now = time.time()
     for daemon in daemons.values():
         daemon.wait_rows("self", "duration-read_files", 2, now)
@@ -90,12 +90,12 @@ def values(daemon, service, names):
 
 
 def missed(daemon):
-    """Runs of programs that the kernel has withheld: one that is preempted does not run for another thread there."""
+    """Runs that the kernel has skipped: while a program is preempted, it does not run for another thread there."""
     return value(daemon, "self", "total_events-missed_files")
 
 
 def grown(daemons, service, names, act):
-    """({hook set: {name: growth}}, what act returns)"""
+    """({hook set: {name: growth}}, the result of act())"""
     settled(daemons)
     before = {hook_set: values(daemon, service, names) for hook_set, daemon in daemons.items()}
     result = act()
@@ -110,7 +110,7 @@ def ask(load, line):
 
 
 def use(load, directory, n):
-    """A file that is opened as if to make it, but is there, is not created; see known()."""
+    """Makes the calls that known() counts. Opening an existing file with O_CREAT creates none."""
     for word, number in (("make", n), ("open", 2 * n), ("again", n), ("miss", 3 * n), ("rename", n), ("delete", n)):
         for _ in range(number // n):
             ask(load, f"{word} {n} {directory}")
@@ -148,13 +148,13 @@ def two_services(test, daemons):
 
 
 def syncs(test, daemons, load):
-    """On a disk: how many, and how long, by the sum and by the histogram."""
+    """fsync on a disk: their number, and their time by the sum and by the histogram."""
     path, kind = os.path.join(test.disk, "synced"), file_system(test.disk)
     names = {"count": f"total_operations-slow-fsync-{kind}", "ms": f"total_time_in_ms-slow-fsync-{kind}"}
     counts, ns = grown(daemons, "slow", names, lambda: ask(load, f"sync 100 {path}"))
     for hook_set, got in counts.items():
         test.equal(f"hook set {hook_set}: fsync and fdatasync on {kind}", got["count"], 100)
-        # Between the program's clock and one hook set's hooks are those of the others.
+        # The program's time includes the hooks of the other hook sets.
         test.within(f"hook set {hook_set}: ms in them", got["ms"], 0, ns / 1e6 + 1)
         test.figures.close(f"hook set {hook_set}: ms in them", got["ms"], ns / 1e6, rel=0.02 * SLOWNESS, slack=2)
         seen = daemons[hook_set].rows("slow", f"latency-operation-fsync-{kind}-average")
@@ -165,7 +165,7 @@ def syncs(test, daemons, load):
 
 
 def averages(test, daemons, load, path, kind):
-    """Of one that is alone in its interval, by the histogram."""
+    """The average of two syncs that are alone in their interval, by the histogram."""
     for hook_set, daemon in daemons.items():
         begin = daemon.wait_rows("self", "duration-read_files", 1, time.time())[-1][0]
         ns = ask(load, f"sync 2 {path}")
@@ -178,7 +178,7 @@ def averages(test, daemons, load, path, kind):
 
 
 def reads(test, daemons, load):
-    """Of regular files alone: the program gets its orders through a pipe, a read for each byte."""
+    """Only reads of regular files count: the program also reads its orders from a pipe, byte by byte."""
     path, kind = os.path.join(test.disk, "file"), file_system(test.disk)
     with open(path, "wb") as file:
         file.write(bytes(READ_SIZE * READS))
@@ -195,7 +195,7 @@ def reads(test, daemons, load):
 
 
 def asleep(pid):
-    """Waits until it is. Returns how often it has fallen asleep until now."""
+    """Waits until the process sleeps. Returns how often it has fallen asleep."""
     while truth.stat(pid)[3] != "S":
         time.sleep(0.001)
     status = dict(line.split(":", 1) for line in truth.proc(pid, "status").splitlines())
@@ -203,7 +203,7 @@ def asleep(pid):
 
 
 def slow_open(test, load, hook_set):
-    """The opener of a FIFO waits until somebody reads: below the threshold, and above."""
+    """Opening a FIFO waits for a reader: for less than the threshold, and for more."""
     daemon = start(test, hook_set, slow_ns=int(THRESHOLD * 1e9))
     daemons = {hook_set: daemon}
     hook_set_of(daemon)
@@ -217,7 +217,7 @@ def slow_open(test, load, hook_set):
         def act():
             before = asleep(load.pid)
             load.say(f"wait 1 {fifo}")
-            while asleep(load.pid) == before:  # in wait for the next word, not yet for the FIFO
+            while asleep(load.pid) == before:  # it still waits for the order, not for the FIFO
                 time.sleep(0.001)
             time.sleep(seconds)
             os.close(os.open(fifo, os.O_RDONLY))
@@ -242,7 +242,7 @@ def slow_open(test, load, hook_set):
 
 
 def traced(test, daemons):
-    """All that a program does, its loader's opens too, as strace has it."""
+    """Compares all opens of a program, those of its loader included, with strace."""
     if not shutil.which("strace"):
         test.left_out("opens as strace counts them", "strace is not installed")
         return
@@ -264,8 +264,8 @@ def traced(test, daemons):
 
 
 def snooped(test, daemons, load, n=100):
-    """The opens that opensnoop of libbpf-tools sees of the same program at the same time: it leaves creat and openat2
-    out."""
+    """Compares with opensnoop of libbpf-tools, at the same time and for the same program. It does not see creat and
+    openat2."""
     if not shutil.which("opensnoop"):
         test.left_out("opens as opensnoop sees them", "opensnoop of libbpf-tools is not installed")
         return

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The first events of a connection, on two CPUs at once: none is lost, and the first interval of a service has a rate.
+"""The first events of a connection, on two CPUs at once: none is lost, and there is a rate for the first interval of a
+service.
 
 Truth: load_first.c, each of whose connections has one request.
 """

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Objects that know nothing of this project, described by Table blocks: maps of every kind and shape, each way to name
-what is in a key, histograms of every kind; and what may go wrong with them.
+"""Objects without our tags, described by Table blocks: maps of every kind and shape, each way to name a member of a
+key, histograms of every kind; and what may go wrong with them.
 
-Truth: the same maps, read by bpftool when their counts stand still, and what the kernel's files say of names.
+Truth: bpftool's dump of the same maps while nothing changes them, and the kernel's files, for names.
 """
 
 import glob
@@ -24,7 +24,7 @@ from lib import Test
 HALF = '<Key "half">\n</Key>\n<Key "bucket">\nDecode "bucket"\n</Key>'
 PERCENTILES = (50, 90, 95, 99, 99.9)
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 2
-CSV = 6e-7  # that it rounds by
+CSV = 6e-7  # rounding of the csv plugin
 SERIES = {  # of each probe
     "shapes": "derive-single", "names": "derive-enums-DARK-word", "histograms": "latency-within-0-average",
     "hostile": "derive-vanishing-1",
@@ -37,14 +37,14 @@ def rows_of(key_name, metric, size):
 
 
 class Maps:
-    """The maps that a daemon has, as bpftool reads them."""
+    """The maps of a daemon, as bpftool reads them."""
 
     def __init__(self, daemon):
         shown = bpf_objects.show("map", bpf_objects.numbers("map", daemon.process.pid))
         self.ids = {entry.get("name"): entry["id"] for entry in shown}
 
     def dump(self, name):
-        """[(key, [value of a CPU or of all, ...]), ...], as bytes. The kernel keeps 15 bytes of a name."""
+        """[(key, [value of each CPU, or the value]), ...], as bytes. The kernel keeps 15 bytes of a name."""
         out = subprocess.check_output([bpf_objects.BPFTOOL, "-j", "map", "dump", "id", str(self.ids[name[:15]])])
         found = []
         for entry in json.loads(out):
@@ -53,7 +53,7 @@ class Maps:
         return found
 
     def counts(self, name):
-        """{key: sum of all CPUs}, of values that are one integer."""
+        """{key: sum of all CPUs}, for values of one integer."""
         return {key: sum(int.from_bytes(value, "little") for value in values) for key, values in self.dump(name)}
 
 
@@ -74,7 +74,7 @@ def path(source):
 
 
 def read_all(daemon, *probes):
-    """Wait until each of these probes, or each there is, has just been read."""
+    """Waits until each of these probes, or without arguments each probe, has just been read."""
     moment = time.time()
     for probe, metric in SERIES.items():
         if probe in probes or not probes:
@@ -82,14 +82,14 @@ def read_all(daemon, *probes):
 
 
 def count(daemon, load, calls):
-    """In no time, as the daemon has it, which is stopped meanwhile."""
+    """Makes calls while the daemon is stopped, so that no reading falls among them."""
     os.kill(daemon.process.pid, signal.SIGSTOP)
     load.ask(str(calls))
     os.kill(daemon.process.pid, signal.SIGCONT)
 
 
 def count_between_readings(daemon, load, calls):
-    """Again if a reading of histograms had begun."""
+    """Makes calls between two readings of histograms, again if a reading had begun. Returns the time after them."""
     began = True
     while began:
         read_all(daemon)
@@ -102,7 +102,7 @@ def count_between_readings(daemon, load, calls):
 
 
 def check_counters(test, daemon, moment, subject, want):
-    """want: {metric: count}. All that there is, and no more."""
+    """want: {metric: count}"""
     for metric, count in sorted(want.items()):
         test.equal(f"{subject}/{metric}", last(daemon, subject, metric, moment), count)
 
@@ -115,7 +115,7 @@ def add_up(pairs):
 
 
 def structs(test, maps):
-    """Of keys that differ in their padding, or in a member that no block has: they add up."""
+    """Keys that differ only in padding, or in a member without a block, add up."""
     sums = {}
     for key, (value,) in maps.dump("struct_hash"):
         color, size = struct.unpack("<IB", key[:5])
@@ -156,7 +156,7 @@ def check_names(test, daemon, maps, moment, facts):
                    for key, count in maps.counts("enums").items() if whole(key[:4]) in (1, 200))
     want |= {"derive-cgroups-" + facts["cgroup"]: sum(maps.counts("cgroups").values()),
              "derive-functions-" + facts["function"]: sum(maps.counts("functions").values())}
-    # Eight parts of eight bytes are longer than 63: each is cut to seven, and what is the same then adds up.
+    # Eight parts of eight bytes exceed the 63 of a name: each is cut to seven, and equal names add up.
     want |= add_up(("derive-many-" + "-".join(key[at:at + 7].decode() for at in range(0, 64, 8)), count)
                    for key, count in maps.counts("labels_many").items())
     check_counters(test, daemon, moment, "names", want)
@@ -174,7 +174,7 @@ def check_names(test, daemon, maps, moment, facts):
 
 
 def percentile(counts, bounds, percent):
-    """As histogram_quantile() has it, of buckets that begin at 0; the last one has an end here."""
+    """The result of Prometheus' histogram_quantile(), for buckets that begin at 0; the last one is finite here."""
     rank, lower = percent / 100 * sum(counts), 0
     for count, upper in zip(counts, bounds):
         if rank <= count or upper == bounds[-1]:
@@ -189,7 +189,7 @@ def bucket_name(metric, bounds, i):
 
 
 def check_histogram(test, daemon, moment, metric, counts, bounds, total):
-    """counts: by bucket; total: the sum of values, None: it is not there."""
+    """counts: by bucket; total: the sum of values, None: unknown."""
     middles = [(upper + (bounds[i - 1] if i else 0)) / 2 for i, upper in enumerate(bounds)]
     mean = (total if total is not None else sum(n * middle for n, middle in zip(counts, middles))) / sum(counts)
     test.close(f"{metric}: average", last(daemon, "histograms", f"{metric}-average", moment), mean, slack=CSV)
@@ -204,7 +204,7 @@ def check_histogram(test, daemon, moment, metric, counts, bounds, total):
 
 
 def by_half(maps, name, numbers, scale, half):
-    """Counts of these buckets, and what is in that behind them."""
+    """The counts of these buckets, and the sum of values, which is in the bucket after them."""
     counts = {struct.unpack("<II", key): count for key, count in maps.counts(name).items()}
     return [counts.get((half, n), 0) for n in numbers], counts.get((half, numbers[-1] + 1), 0) * scale
 
@@ -284,13 +284,13 @@ def main():
         for probe in probes:
             daemon.wait_rows("self", f"objects-keys_{probe}", 1)
         maps = Maps(daemon)
-        # The values 1 to 100 are counted once, and when each probe has been read, six times more, in one interval.
+        # The values 1 to 100 are counted once before the first reading, and six times in one interval.
         load.ask("100")
         moment = count_between_readings(daemon, load, 600)
         check_histograms(test, daemon, maps, moment)
         check_shapes(test, daemon, maps, moment)
         check_names(test, daemon, maps, moment, facts)
-        # The key 2 is deleted at each hundredth call: it has 50 then, 70, and 30 of another life.
+        # Every hundredth call deletes the key 2: its counts are 50, then 70, and 30 after it was made again.
         for calls, total in ((650, 50), (20, 70), (60, 100)):
             read_all(daemon, "hostile")
             count(daemon, load, calls)
