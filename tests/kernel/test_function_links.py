@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Many functions at once: all calls of 200 functions are counted, and to attach to them takes less than a second where
-the kernel has links for many; one that is not there costs itself alone. A program that is replaced, or that another
-process of a service has, is attached to while the daemon runs, and the old one stays. What the kernel has no memory for is
-tried again, and so is what could not be looked for in time.
+"""Many functions at once: all calls of 200 functions are counted, and attaching takes less than a second if the kernel
+has links for many functions; a missing function is ignored. A program that is replaced, or that another process of a
+service runs, is attached while the daemon runs, and the old one stays attached. What fails for lack of memory in the
+kernel, or because symbols were not found in time, is tried again.
 
 Truth: the programs that are called.
 """
@@ -23,18 +23,18 @@ from test_symbols import wait_for_program
 
 FUNCTIONS = 200
 CALLS = 50
-PATIENCE = 100 * lib.SLOWNESS  # seconds until another file is found: it is looked for every 10 s
+PATIENCE = 100 * lib.SLOWNESS  # seconds until a replaced file is noticed: the daemon checks every 10 s
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
 UPROBE_MULTI_SECONDS = 1
 HELPER = "ebpf-symbols"
-HELPER_SECONDS = 8  # that it is waited for
+HELPER_SECONDS = 8  # for which the daemon waits for it
 KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
 TRACEABLE = "/sys/kernel/tracing/available_filter_functions"
 GETPPID = "__x64_sys_getppid"
 
 
 class Daemon:
-    """A daemon with these Attach lines alone, and how long it took to its first reading."""
+    """A daemon with only these Attach lines, and the seconds until its first reading."""
 
     def __init__(self, test, *lines, services=""):
         self.test = test
@@ -48,7 +48,7 @@ class Daemon:
         return {name: self.daemon.row_after("links", "derive-" + name, now)[1] for name in names}
 
     def wait_said(self, words, times=1):
-        """Until the log has a line with these words; whether it came."""
+        """Waits until the log has a line with these words. Returns whether it has."""
         give_up = time.monotonic() + PATIENCE
         while sum(words in line for line in self.daemon.log()) < times:
             if time.monotonic() > give_up:
@@ -57,7 +57,7 @@ class Daemon:
         return True
 
     def wait_links(self, count):
-        """Until it has so many; whether it came to that."""
+        """Waits until the daemon has so many links. Returns whether it has."""
         give_up = time.monotonic() + PATIENCE
         while len(links_of(self)) != count:
             if time.monotonic() > give_up:
@@ -78,7 +78,7 @@ def links_of(daemon):
 
 
 def check_many(test):
-    """200 functions of a running program, beside one that is none and a second program for their returns."""
+    """200 functions of a running program and a missing one, and the returns of 50 with another BPF program."""
     load = test.load("many", name="kt_many")
     path = test.program("many", "kt_many")
     one = Daemon(test, many(path, 0))
@@ -107,8 +107,8 @@ def check_many(test):
 
 
 def check_replaced(test):
-    """A path at which another file is, twice; one that comes later, and one that goes. Yields where the daemon has to
-    look."""
+    """A path whose file is replaced twice, one whose file is made later, and one whose file is removed. Yields where the
+    daemon has to notice it."""
     path, late, removed = (os.path.join(test.disk, name) for name in ("replaced", "late", "gone"))
     source = os.path.join(lib.BUILD, "tests", "kernel", "load_call")
     loads = []
@@ -145,7 +145,7 @@ def check_replaced(test):
 
 
 def check_service(test):
-    """The program that a service runs, a second one at the same time, and a file that it sees alone. Yields as well."""
+    """The program of a service, a second one at the same time, and a file in its mount namespace. Yields, too."""
     inside = test.own("/tmp/kt_inside")
     services = '<Service "web">\n Process "kt_web"\n</Service>\n'
     daemon = Daemon(test, 'Attach "uprobe:service:web:called"', f'Attach "uretprobe:service:web:{inside}:called"',
@@ -176,7 +176,7 @@ def check_service(test):
 
 
 class Helper:
-    """A path for ebpf-symbols that leads to what it is set to."""
+    """A path for ebpf-symbols: a symbolic link that can be changed."""
 
     def __init__(self, test, name, program):
         self.path = os.path.join(test.mkdir("readers"), name)
@@ -188,8 +188,8 @@ class Helper:
 
 
 def check_late_helper(test):
-    """The program that looks for symbols does not answer the first time, or cannot be started twice: what a section needs
-    and what a line wants is attached later. Yields as well."""
+    """The symbol helper hangs the first time, or is missing at first: what a section or a line names is attached later.
+    Yields, too."""
     path, hangs, real = os.path.join(test.disk, "slow"), os.path.join(test.disk, "hangs"), os.path.join(lib.BUILD, HELPER)
     shutil.copy(os.path.join(lib.BUILD, "tests", "kernel", "load_call"), path)
     shutil.copy(shutil.which("wc"), hangs)
@@ -225,8 +225,8 @@ def check_late_helper(test):
 
 
 def check_full(test):
-    """A process with the program is at the memory limit of its cgroup: the kernel has no page for its breakpoint. Yields as
-    well."""
+    """A process of the program is at the memory limit of its cgroup, so the kernel has no page for the breakpoint. Yields,
+    too."""
     try:
         cgroup = Cgroup(test)
     except Skip as skip:
@@ -235,7 +235,7 @@ def check_full(test):
     path = os.path.join(test.disk, "full")
     shutil.copy(os.path.join(lib.BUILD, "tests", "kernel", "load_call"), path)
     load = test.load_at(path)
-    load.ask("1")  # it has started, which takes memory
+    load.ask("1")  # so that its start, which needs memory, is over
     cgroup.write("cgroup.procs", load.pid)
     cgroup.spare(load.pid)
     cgroup.limit(0)
@@ -253,7 +253,7 @@ def check_full(test):
 
 
 def quiet_functions():
-    """Functions of the kernel that a load which makes system calls of its own alone does not call."""
+    """Functions of the kernel that the load does not call."""
     with open(TRACEABLE, encoding="ascii") as lines:
         names = sorted({line.strip() for line in lines if line.startswith("tcp_") and " " not in line})
     return names[:FUNCTIONS - 1]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Functions that cannot be attached: one message of each reason, however many functions it holds for, which says what is
-wrong in the words of who has written the block. Nothing of libbpf, and no name of a program, is in it.
+"""Functions that cannot be attached: one message for each reason, however many functions it affects. It says what is
+wrong in the terms of the block, without messages of libbpf and without names of BPF programs.
 """
 
 import itertools
@@ -24,7 +24,7 @@ def block(name, *lines):
 
 
 def of_files(called, directory, fifo, text):
-    """{Attach: what is said}"""
+    """{Attach: message}"""
     return {
         "uprobe:/none/there:f": "cannot read /none/there: No such file or directory",
         "uprobe:no-such-library:f": "no library or program of this name is where they usually are; name its path",
@@ -54,7 +54,7 @@ def has_return(attach):
 
 
 def started(test, blocks):
-    """A daemon that has had these functions."""
+    """Starts a daemon with these functions, and stops it after a reading."""
     daemon = test.collectd(OFF + '<Probe "functions">\n' + blocks + "</Probe>\n", interval=1)
     daemon.wait_rows("self", "count-tier_functions")
     test.stop(daemon)
@@ -62,7 +62,7 @@ def started(test, blocks):
 
 
 def each(test, wanted, latency):
-    """One message of each, and none of what nobody has named."""
+    """Each function has one message, and no message is about anything else."""
     names = {f"f{number}": attach for number, attach in enumerate(wanted)}
     text = "".join(block(name, f'Attach "{attach}"', *["Latency true"] * (latency and has_return(attach)))
                    for name, attach in names.items())
@@ -77,7 +77,7 @@ def each(test, wanted, latency):
 
 
 def many(test, count, latency, attach, words, always=True):
-    """What is the same for all is said once, and counts functions; unless always, perhaps of none."""
+    """One message for all functions gives their number. `always`: it must be there."""
     more = {1: "", 2: " and 1 other"}.get(count, f" and {count - 1} others")
     text = "".join(block(f"f{number}", f'Attach "{attach.format(number)}"', *["Latency true"] * latency)
                    for number in range(count))
@@ -89,7 +89,7 @@ def many(test, count, latency, attach, words, always=True):
 
 
 def parts(test, called):
-    """What of a block is ignored; a marker has several places, but one argument that is not there."""
+    """Parts of a block that are ignored: an argument is reported once, although the marker has several locations."""
     said = started(test, block("marker", f'Attach "usdt:{called}:load:two"', 'Argument 9 "sum"') +
                    block("lost", f'Attach "uprobe:{called}:called"', 'Service "nosuch"')).complaints()
     for words in ('ignoring Argument in <Function "marker">: the marker has no arguments',
@@ -98,7 +98,7 @@ def parts(test, called):
 
 
 def none(test):
-    """Where all are refused before the load, the probe is off, too."""
+    """If all functions are refused before the load, the probe is off."""
     said = started(test, block("none", 'Attach "fentry:no_such_function"')).complaints()
     test.equal("none is left", sum("probe functions is off: nothing of it is attached: the messages before" in line
                                    for line in said), 1)
@@ -119,7 +119,7 @@ def main():
         program = os.path.join(lib.BUILD, "tests", "kernel", "load_many")
         for count, latency in itertools.product((1, 2, MANY), (False, True)):
             many(test, count, latency, "uprobe:/none/there:many_{:03}", "cannot read /none/there")
-            # As the compiler has made them.
+            # The compiler decides whether there is a message.
             many(test, count, latency, f"uprobe:{program}:many_{{:03}}", "single-step the instruction at the entry", False)
             if not KPROBES:
                 many(test, count, latency, "kprobe:function_{}", NO_KPROBES)

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Functions of Function blocks: how often services call them, what fails, how long they take, and arguments as labels,
-sums and histograms.
+"""Functions of Function blocks: calls by services, errors, latency, and arguments as labels, sums and histograms.
 
-Truth: the program that is called counts its own calls, and takes its time.
+Truth: the program that is called counts its calls and measures their time.
 """
 
 import math
@@ -144,8 +143,8 @@ MANY = """
   </Function>
 </Probe>
 """
-CSV = 1e-6     # that it rounds by
-SLOW_MS = 0.3  # of a call of slow(), at least
+CSV = 1e-6     # rounding of the csv plugin
+SLOW_MS = 0.3  # least time of a call of slow()
 KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
 
 
@@ -154,7 +153,7 @@ def value(daemon, service, metric, moment):
 
 
 def counts(test, daemon, service, moment, truth):
-    """What was called, what failed and what was given."""
+    """Compares calls, errors and arguments."""
     got = {name: value(daemon, service, f"total_operations-function-{name}", moment)
            for name in ("failing", "nested", "deep", "slow", "jumped", "tailed")}
     test.equal(f"{service}: calls", got, {name: truth[name] for name in got})
@@ -195,7 +194,7 @@ def markers(test, daemon, service, moment, truth):
 
 
 def times(test, daemon, service, moment, truth):
-    """The load's clock is read outside of the function, so it has more."""
+    """Compares latency. The load measures outside of the function, so its time is longer."""
     slow_ms = truth["slow_ns"] / 1e6
     got = value(daemon, service, "total_time_in_ms-function-slow", moment)
     test.within(f"{service}: time in slow(), ms", got, SLOW_MS * truth["slow"] - 1, slow_ms)
@@ -216,7 +215,7 @@ def times(test, daemon, service, moment, truth):
 
 
 def is_single_stepped(path, symbol):
-    """Does the kernel have to single-step its first instruction? By objdump."""
+    """Does the kernel have to single-step the function's first instruction, by objdump?"""
     text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={symbol}", path], check=True,
                           capture_output=True, text=True).stdout
     mnemonic = re.search(rf"<{symbol}>:\n.*?\t(\S+)", text).group(1)
@@ -224,7 +223,7 @@ def is_single_stepped(path, symbol):
 
 
 def stepping(test, daemon, path):
-    """It is told of all functions at once, and again of all that return: "ret" is single-stepped."""
+    """One message is about all entries, another about all returns: "ret" is single-stepped."""
     want = 0
     for block in re.findall("<Function.*?</Function>", PROBE, re.S):
         returns = bool(re.search('Latency|Errors|"return"', block))
@@ -235,7 +234,7 @@ def stepping(test, daemon, path):
 
 
 def kernel(test):
-    """Functions of the kernel, of one service of two."""
+    """Functions of the kernel, called by two services, for one of them."""
     if not KPROBES:
         test.left_out("functions of the kernel", "this kernel has no kprobes")
         return
@@ -263,20 +262,20 @@ def kernel(test):
 
 
 def many(test, path):
-    """A function whose argument has more values than there is room for takes none of the room of others."""
+    """An argument with more values than there are rows does not use the rows of other functions."""
     daemon = test.collectd(OFF + SERVICES + MANY.format(path), interval=INTERVAL)
     loads = {name: test.load_at(test.program("function", "kt_" + name)) for name in ("one", "two")}
     daemon.wait_rows("self", "duration-read_functions")
     for name, load in loads.items():
         load.say(str(ROUNDS))
         load.result()
-        if name == "one":  # its values are there first
+        if name == "one":  # its values use the rows first
             value(daemon, "one", "total_operations-function-many-other", time.time())
     moment = time.time()
     for metric in ("none", "few-alpha", "few-be_ta", "few-gamma"):
         rounds = ROUNDS if metric == "none" else ROUNDS // 3
         test.equal(f"beside many values: {metric}", value(daemon, "two", "total_operations-function-" + metric, moment), rounds)
-        value(daemon, "two", f"latency-function-{metric}-average", moment)  # there is one
+        value(daemon, "two", f"latency-function-{metric}-average", moment)  # must exist
     names = [name for name in daemon.metrics("one") if name.startswith("total_operations-function-many-")]
     test.equal("values with series, and the others", len(names), 51)
     test.equal("calls with all values", sum(value(daemon, "one", name, moment) for name in names), ROUNDS)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""10,000 containers that come and go: series stay within the bounds, units among them have theirs all the while, the
-kernel remembers no cgroup that is gone, and the daemon's memory does not grow.
+"""10,000 containers are made and removed: the number of series stays bounded, a configured unit gets its series, the
+map in the kernel has no cgroup that was removed, and the daemon's memory does not grow.
 
-Truth: the cgroups that were made, /proc, and the kernel's own map.
+Truth: the cgroups that were made, /proc, and the map in the kernel.
 """
 
 import json
@@ -40,14 +40,14 @@ CONF = f"""
 
 
 def hierarchy():
-    """That of the controller pids; 0: the unified one has it."""
+    """The number of the hierarchy of the controller pids; 0: the unified one."""
     with open("/proc/self/cgroup", encoding="ascii") as lines:
         words = [line.split(":") for line in lines]
     return next((int(number) for number, controllers, _ in words if "pids" in controllers.split(",")), 0)
 
 
 def known_groups(number):
-    """By inode number, of those of this hierarchy in the map: its keys begin with both."""
+    """The inode numbers of the map's cgroups of this hierarchy; both are at the start of its keys."""
     dump = subprocess.run([bpf_objects.BPFTOOL, "-j", "map", "dump", "id", str(number)], capture_output=True,
                           check=True).stdout
     keys = [struct.unpack_from("=QI", bytes(int(byte, 16) for byte in entry["key"])) for entry in json.loads(dump)]
@@ -82,7 +82,7 @@ def main():
             come = groups_below(path)
             most = max(most, len(come & known_groups(number)))
             ours |= come
-            # The first ones are there for long enough to have series.
+            # The first ones exist for long enough to have series.
             daemon.wait_rows("other", "ps_count", 1 if begin else 5, time.time())
             load.ask("go")
             if begin >= CONTAINERS // 4:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Units and containers: in each hierarchy of this machine a process belongs to that which its cgroup is named after,
-from its first instruction, however it got there, and to the first Service block that names it.
+"""Units and containers: in each hierarchy of this machine a process belongs to the unit or container of its cgroup,
+from its first instruction and however it got there, and to the first Service block that names it.
 
-Truth: what the processes were told to do, and the cgroups that they were put into.
+Truth: what the processes were told to do, and the cgroups that they were moved into.
 """
 
 import os
@@ -22,7 +22,7 @@ CONF = """
   MaxNewServices 10000
   ServicesFrom "containers" "units" "commands"
 """
-# Of each hierarchy.
+# For each hierarchy.
 SERVICES = """
   <Service "exact_{name}">
     Unit "kt_exact_{name}.service"
@@ -56,12 +56,12 @@ def new_id():
 
 
 def count(daemon, service, moment=None):
-    """Processes and threads of the first reading from then or now on, after the resolving reading if one is needed."""
+    """Processes and threads at the third reading after this moment or the call: all are resolved by then."""
     return list(daemon.wait_rows(service, "ps_count", 3, moment or time.time())[2][1:])
 
 
 def lives(daemon, service, moment=None):
-    """How many processes have started, and ended, since the series began."""
+    """The numbers of processes that have started and ended since the series began."""
     moment = moment or time.time()
     return [daemon.row_after(service, "total_events-processes_" + word, moment)[1] for word in ("started", "ended")]
 
@@ -75,7 +75,7 @@ def scope(identity):
 
 
 class Hierarchy:
-    """One of them, and a directory in it."""
+    """A hierarchy of cgroups, and a directory in it."""
 
     def __init__(self, test, name, root, number):
         self.test, self.name = test, name
@@ -105,14 +105,14 @@ class Hierarchy:
 
 
 def early(hierarchy):
-    """A process that ran before the plugin."""
+    """Starts a process before the plugin."""
     identity = new_id()
     hierarchy.make(scope(identity))
     return identity, hierarchy.load_in(scope(identity), name="kt_early")
 
 
 def together(cases):
-    """Each goes on where it waits for a reading: the others may have waited for the same one."""
+    """Runs cases in turn, each up to its next yield, so that they wait for the same readings."""
     cases = list(cases)
     while cases:
         cases = [case for case in cases if next(case, None)]
@@ -161,7 +161,7 @@ def short_lives(test, daemon, hierarchy):
 
 
 def moved_and_removed(test, daemon, hierarchy):
-    """Processes that a reading meets in one container, and that end in another before the next."""
+    """Processes that are in one container at a reading, and end in another before the next."""
     identities = new_id(), new_id()
     for identity in identities:
         hierarchy.make(scope(identity))
@@ -221,7 +221,7 @@ def containers_by_rule(test, daemon, hierarchy):
 
 
 def by_name(test, daemon, hierarchy):
-    """A container that nobody has looked at, and that is gone before anybody has; its block's row is the only one."""
+    """A container that is removed before the engine has inspected it; only its block has a row."""
     name, box = "lxc.payload.kt_box-" + hierarchy.name, "box_" + hierarchy.name
     sack = name.replace("box", "sack")
     hierarchy.make(name + "_2")
@@ -237,7 +237,7 @@ def by_name(test, daemon, hierarchy):
     load.end()
     os.rmdir(path)
     yield (moment := time.time())
-    count(daemon, box, moment)  # its name may come a reading later
+    count(daemon, box, moment)  # its name may be known a reading later
     test.equal(hierarchy.what("Container by its name, gone at once: started, ended"), grown(begin, lives(daemon, box)),
                [SHORT_LIVES + 1] * 2)
     for load in loads:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Hardware interrupts of each line, and vectors, on each CPU and on all together.
 
-Truth: for how many, /proc/interrupts before and after readings; for how long, the kernel's own trace of the same handlers.
-What comes in the context of init's threads, where some kernels run no BPF program (tracing.py), is allowed to be
-missing, as many as the trace of these has.
+Truth: for the counts, /proc/interrupts before and after readings; for the times, the kernel's trace of the same handlers.
+Some kernels run no BPF program in the context of init's threads (tracing.py): as many interrupts may be missing as their
+trace has.
 """
 
 import collections
@@ -34,7 +34,7 @@ CONF = """
 SECONDS = 1
 TRACED_S = 4
 DURATIONS = 200
-# As /proc/interrupts has them.
+# By their names in /proc/interrupts.
 VECTORS = {"LOC": ("local_timer",), "RES": ("reschedule",), "CAL": ("call_function", "call_function_single"),
            "IWI": ("irq_work",)}
 VECTORS_BY_CPU = 'Option "vectors"\n    Option "cpus"'
@@ -45,7 +45,7 @@ def cleaned(name):
 
 
 def interrupts():
-    """{(CPU, name): count} of lines that have a handler, by its name, and of vectors, by theirs in the file."""
+    """{(CPU, name): count} of lines, by the name of their handler, and of vectors, by their name in the file."""
     with open("/proc/interrupts", encoding="ascii") as file:
         cpus, *lines = file.read().splitlines()
     cpus, found = cpus.lower().split(), {}
@@ -54,7 +54,7 @@ def interrupts():
         counts = [int(word) for word in words[:len(cpus)] if word.isdigit()]
         is_line = number[:-1].isdigit()
         if len(counts) < len(cpus) or "," in line or not (is_line or number[:-1] in VECTORS):
-            continue    # of all CPUs together, shared, or without a hook
+            continue    # a sum of all CPUs, a shared line, or one without a hook
         name = words[-1] if is_line else number[:-1]
         for cpu, count in zip(cpus, counts):
             found[cpu, cleaned(name)] = found.get((cpu, cleaned(name)), 0) + count
@@ -62,7 +62,7 @@ def interrupts():
 
 
 def work(path, seconds=SECONDS):
-    """What makes a disk interrupt, and the CPUs each other."""
+    """Causes interrupts of a disk and between CPUs."""
     end = time.monotonic() + seconds
     with open(path, "wb", buffering=0) as file:
         while time.monotonic() < end:
@@ -73,7 +73,7 @@ def work(path, seconds=SECONDS):
 
 
 def snapshot(daemon):
-    """(before, {(CPU, line): count by the plugin}, after), all of one reading."""
+    """(interrupts before, {(CPU, line): count by the plugin}, interrupts after) for one reading."""
     before = interrupts()
     moment = time.time()
     daemon.wait_rows("self", "duration-read_hardirq", 2, moment)
@@ -89,7 +89,7 @@ def snapshot(daemon):
 
 
 def trace_of_init(test):
-    """Of lines, and of those vectors that this kernel traces."""
+    """A trace of lines, and of those vectors that this kernel traces, in init's threads."""
     trace = Trace(test, "irq/irq_handler_entry", pids=init_threads())
     vectors = [f"irq_vectors/{vector}_entry" for names in VECTORS.values() for vector in names]
     trace.events_wanted += tuple(name for name in vectors if os.path.isdir(os.path.join(trace.root, "events", name)))
@@ -97,14 +97,14 @@ def trace_of_init(test):
 
 
 def unseen(trace):
-    """{(CPU, name): count} in its context."""
+    """{(CPU, name): count} in the context of init's threads."""
     names = {f"{vector}_entry": name for name, vectors in VECTORS.items() for vector in vectors}
     return collections.Counter((f"cpu{event.cpu}", names.get(event.name) or cleaned(event.fields()["name"]))
                                for event in trace.events)
 
 
 def folded(counted):
-    """Of all CPUs, as the plugin has them without the option."""
+    """The sums over all CPUs, which the plugin has without the option."""
     found = collections.Counter()
     for (_, name), count in counted.items():
         found["hardirq", name] += count
@@ -112,7 +112,7 @@ def folded(counted):
 
 
 def counts(test, first, second, missing, slack=1):
-    """first, second: two looks. What the plugin counted lies between the least and the most."""
+    """first, second: snapshots. The plugin's growth lies between the least and the greatest growth of the file."""
     compared = 0
     for cpu, name in sorted(first[0]):
         lines = VECTORS.get(name, (name,))
@@ -127,7 +127,7 @@ def counts(test, first, second, missing, slack=1):
 
 
 def compare(test, daemon, by_cpu):
-    """Between two readings with work in between."""
+    """Compares the growth between two readings while there is work."""
     daemon.wait_rows("self", "duration-read_hardirq", 2)
     work(os.path.join(test.disk, "file"))
     with trace_of_init(test) as of_init:
@@ -156,7 +156,7 @@ def all_ms(daemon):
 
 
 def times(test, daemon):
-    """Of the line that interrupts most: its handler's median against the trace, and the sum of its time."""
+    """Compares the line with most interrupts with the trace: the median of its handler, and the sum of its time."""
     daemon.wait_rows("self", "duration-read_hardirq", 2, time.time())
     spent = all_ms(daemon)
     with Trace(test, "irq/irq_handler_entry", "irq/irq_handler_exit") as seen:
@@ -179,14 +179,14 @@ def times(test, daemon):
         compared += 1
         test.figures.close(f"{line}: median of {len(wanted)}", row[1], percentile(wanted, 50), rel=0.25, slack=1e-6)
     test.figures.within("medians that were compared", compared, 1, 100)
-    # What comes just before and behind the trace is in the readings, too.
+    # The readings include interrupts just before and after the trace.
     sum_ms = sum(1e3 * seconds for _, key, seconds in taken if cleaned(names[key[1]]) == line)
     test.figures.within(f"{line}: ms in its handler", all_ms(daemon)[line] - spent.get(line, 0),
                         0.7 * sum_ms - truth.CPUS, 1.5 * sum_ms + truth.CPUS)
 
 
 def local_timer_ms(daemon, cpu):
-    """Once there is a whole one."""
+    """Waits for a whole millisecond in the local timer; returns the time, 0 if there is none."""
     give_up = time.monotonic() + 30 * SLOWNESS
     while True:
         got = daemon.row_after(f"cpu{cpu}", "total_time_in_ms-hardirq-local_timer", time.time())[1]
@@ -196,7 +196,7 @@ def local_timer_ms(daemon, cpu):
 
 def main():
     with Test(limit=90) as test:
-        # Medians are of many in a reading.
+        # A median needs many interrupts in a reading.
         daemon = test.collectd(CONF % VECTORS_BY_CPU, interval=1 if test.figures.decide else INTERVAL)
         compare(test, daemon, True)
         if test.figures.decide:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Objects that would take the engine's maps or the machine's memory: each that cannot be a probe costs one message, and
-no series of a service changes.
+"""Objects that try to corrupt the engine's maps or to use up the machine's memory: each one that cannot be a probe
+causes one message, and no series of a service changes.
 
-Truth: the objects themselves, and one process that is there all the time.
+Truth: the objects, and one process that runs all the time.
 """
 
 import math
@@ -14,7 +14,7 @@ import lib
 from lib import Test
 
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 1
-BURST, PERIOD, TEXTS = 10, 60, 16  # notifications at once, and of so many texts one each in so many seconds
+BURST, PERIOD, TEXTS = 10, 60, 16  # notifications at once; then one for each of TEXTS texts in PERIOD seconds
 GOOD = """
   <Service "good">
     Process "kt_good"
@@ -30,7 +30,7 @@ GOOD = """
   </Probe>
 """
 BLOCKED_OTHERS = "it kept others from the walk over tasks, and is called no more"
-# Object, what is replaced in it, and the text that its message must show; None: it is a probe.
+# Object, what is replaced in it, and a part of its message; None: it is a probe.
 OBJECTS = {
     "event": ("hostile_event", None, None),
     "names": ("hostile_names", None, None),
@@ -46,7 +46,7 @@ OBJECTS = {
 }
 
 
-# Option of one object, and the text that its message must show.
+# Option of the object, and a part of its message.
 TABLES = {
     "entries": "map entries: it has 4294967295 rows, and a table has 16384 at most",
     "values": "most of it for the map values, but of MaxMemory ",
@@ -73,7 +73,7 @@ def notifications(daemon, instance):
 
 
 def events(test, daemon):
-    """Events that are not what their tags say, and more of them than anybody can read."""
+    """Events that do not fit their tags, and a flood of events."""
     odd = notifications(daemon, "odd")
     test.within("event: notifications of odd ones", len(odd), 2, BURST + minutes(daemon))
     test.equal("event: their texts", set(odd), {"odd: _b___[31m%s%xxxx in other"})
@@ -92,7 +92,7 @@ def minutes(daemon):
 
 
 def check_burst(test, daemon, instance):
-    """Of more than anybody can read."""
+    """A flood of events becomes a bounded number of notifications."""
     while len(notifications(daemon, instance)) < BURST:
         time.sleep(0.05)
     daemon.wait_rows("self", "duration-read_process", 2, time.time())
@@ -101,7 +101,7 @@ def check_burst(test, daemon, instance):
 
 
 def echo(test, object_path):
-    """Each time that a thread waits makes an event, also the one that reads them."""
+    """Each wait of a thread makes an event, including those of the thread that reads the events."""
     daemon = test.collectd(f'<Probe "echo">\n Object "{object_path}"\n</Probe>\n', interval=INTERVAL)
     while daemon.row_after("self", "total_events-events_suppressed_echo", time.time())[1] == 0:
         pass
@@ -110,7 +110,7 @@ def echo(test, object_path):
         begin, before = time.monotonic(), waits(pid)
         time.sleep(3)
         most = max(count - before.get(tid, 0) for tid, count in waits(pid).items()) / (time.monotonic() - begin)
-        # The thread looks ten times a second; others write what was read, a file after the other.
+        # The notifier reads ten times a second; collectd's threads wait for each file that they write.
         test.figures.within("echo: times a second that a thread of the daemon waits", most, 5, 300)
         test.figures.within("echo: CPU of the daemon", cpu_share(daemon), 0, 0.2)
     check_burst(test, daemon, "echo")
@@ -124,7 +124,7 @@ def cpu_share(daemon, seconds=2):
 
 
 def visitor(test, daemon):
-    """The one that kept the others from their tasks is called no more."""
+    """An iterator that kept the others from their tasks is no longer called."""
     daemon.wait_rows("self", "count-tier_visitor", 5)
     lines = [line for line in daemon.complaints() if "probe visitor: " in line]
     test.equal(f"visitor: messages {lines}", len(lines), 1)
@@ -132,12 +132,12 @@ def visitor(test, daemon):
     test.equal("visitor: hook set", daemon.rows("self", "count-tier_visitor")[-1][1], 0)
     shares = [row[1] for row in daemon.rows("busy", "gauge-cpu_percent")]
     test.true("visitor: a busy process has used CPU", max(shares) > 0, shares)
-    # Some are of the reading whose first walk was cut off.
+    # Some values are of the reading whose first walk was cut off.
     test.figures.within("visitor: lowest CPU of a busy process, percent", min(shares), 5, math.inf)
 
 
 def full_table(test, daemon):
-    """The largest hash that may be a table, of which each row counts and hardly any has series."""
+    """The largest hash that a table may have: all rows count, and few have series."""
     daemon.wait_rows("full", "derive-walks", 6)
     test.within("full: names with series", daemon.rows("self", "objects-keys_full")[-1][1], 1, 256)
     test.within("full: names without", daemon.rows("self", "objects-other_full")[-1][1], 16384 - 256, 16384)
@@ -149,13 +149,13 @@ def full_table(test, daemon):
 
 
 def threads_cpu(pid):
-    """Seconds of CPU that a process has used."""
+    """CPU time of a process, s."""
     with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
         return sum(map(int, stat.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def waits(pid):
-    """{thread: times that it has waited}"""
+    """{thread: number of its waits}"""
     found = {}
     for tid in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{tid}/status", encoding="utf-8") as status:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A user without rights does what he can against the plugin: names, renames, threads, sockets, and files behind every
-path that the plugin reads which are FIFOs, endless, somebody else's, or on a file system that does not answer.
+"""An unprivileged user attacks the plugin: with names, renames, threads and sockets, and with files that the plugin
+reads: FIFOs, endless files, files of others, and files on a file system that hangs.
 
-While he is at it, readings go on, the figures of other services stay exact, collectd and its maps do
-not grow beyond a bound, and SIGTERM ends collectd.
+Meanwhile readings continue, the figures of other services stay exact, the memory of collectd and its maps stays bounded,
+and SIGTERM ends collectd.
 
-Truth: what the victims were told to do, /proc, and the names that were taken. TEST_LONG in the environment: the full
+Truth: what the victims were told to do, /proc, and the names that the user chose. TEST_LONG in the environment: the full
 sizes, each attack alone, and for longer.
 """
 
@@ -25,14 +25,14 @@ RENAMES = 300          # a second
 DURATION = 30 if LONG else INTERVAL
 GAP = 2                # intervals between two readings, at most
 ORDER, USE_MS = 20, 100
-AROUND = 200 * SLOWNESS  # us: between an answer and the sleep that follows
+AROUND = 200 * SLOWNESS  # us: CPU time that the victim may use after its reply
 MIB = 1 << 20
 RSS_LIMIT = 32 * MIB   # of collectd with all probes
-MAPS_LIMIT = 8 * MIB   # as test_map_memory has it, for few CPUs
+MAPS_LIMIT = 8 * MIB   # the limit of test_map_memory, for few CPUs
 TERM_SECONDS = 5
 PATIENCE = 100 * SLOWNESS
 NOBODY = 65534
-PLAIN = "hostile-plain"  # among the names
+PLAIN = "hostile-plain"  # one of the names
 CLONE_NEWNS, MS_REC, MS_PRIVATE, MNT_DETACH = 0x20000, 0x4000, 0x40000, 2
 
 CONF = """
@@ -50,11 +50,11 @@ CONF = """
 """
 
 
-attacks = []  # that are on
+attacks = []  # those that run
 
 
 class Victims:
-    """Services of others, each with what is known of it."""
+    """Services of other users, each with its expected processes and threads."""
 
     def __init__(self, test):
         self.test = test
@@ -82,7 +82,7 @@ class Victims:
         os.symlink(target, os.path.dirname(self.pid_file))
 
     def write_prey(self, text, owner=NOBODY):
-        """Into the pid file in the directory of the user that attacks."""
+        """Writes the pid file in the directory of the user who attacks."""
         self.remove_pid_file()
         with open(self.pid_file, "w", encoding="ascii") as file:
             file.write(f"{text}\n")
@@ -104,7 +104,7 @@ class Daemon:
         self.daemon.wait_rows("server", "total_requests", 1)
 
     def settle(self):
-        """A busy machine may need some readings to look at all command lines."""
+        """Waits until all victims are resolved: a busy machine may need some readings for all command lines."""
         give_up, found = time.monotonic() + PATIENCE, None
         while found != self.victims.counts:
             if time.monotonic() > give_up:
@@ -118,7 +118,7 @@ class Daemon:
         return self.daemon.exchanges("server", moment), cpu
 
     def check_during(self, how):
-        """What must hold while the attack is on."""
+        """Checks what must hold during the attack."""
         test, what = self.test, f"{self.what}: {how}" if how else self.what
         begin = time.time()
         exchanges, cpu = self.figures()
@@ -137,7 +137,7 @@ class Daemon:
         self.memory(what)
 
     def readings(self, what, begin):
-        """With the right figures, and of each service as many. All that came before the last of a service are there."""
+        """Each service has as many readings, all with the right figures. Those before a service's last one are complete."""
         test, end = self.test, self.daemon.rows("v", "ps_cputime")[-1][0]
         numbers = []
         for subject, want in self.victims.counts.items():
@@ -145,7 +145,7 @@ class Daemon:
             wrong = [row for row in rows if row[1:] != want]
             test.equal(f"{what}: readings of {subject} with another ps_count than {want}", wrong, [])
             numbers.append(len(rows))
-        # collectd's other plugins are late for reasons of the machine alone.
+        # If another plugin of collectd is late, the cause is the machine.
         late = max(0, self.gap("", "load", "load", begin, end) - INTERVAL)
         longest = self.gap("server", "ps_count", "ebpf", begin, end)
         test.figures.within(f"{what}: most time between readings, s", longest, 0, GAP * INTERVAL * SLOWNESS + late)
@@ -182,7 +182,7 @@ def refused(daemon):
 
 
 def check_names(test, victims, daemon):
-    """Each name is a service of its own, and none is more than a name."""
+    """Each name is a service, and a name can do nothing else."""
     where = os.fsencode(daemon.csv)
     found = os.listdir(os.path.join(where, daemon.host.encode()))
     test.equal("names: hosts in the data", os.listdir(where), [daemon.host.encode()])
@@ -211,7 +211,7 @@ def twice(rows):
 
 
 def storm(test, daemon):
-    """Names without end: who came meanwhile and found no room has it when they are over."""
+    """Names without end: a service that found no row meanwhile has one afterwards."""
     load = attack(test, "renames", RENAMES)
     while refused(daemon.daemon) == 0:
         pass
@@ -225,7 +225,7 @@ def storm(test, daemon):
 
 
 def floods(*kinds):
-    """An attack by some of these at once."""
+    """An attack of all these kinds at once."""
     def function(test, victims, *_):
         sizes = {"names": victims.single, "threads": THREADS, "sockets": SOCKETS}
         daemon = Daemon(test, victims, ", ".join(kinds))
@@ -243,7 +243,7 @@ def floods(*kinds):
 
 
 def pid_files(test, victims, directory, _):
-    """A pid file that its owner replaces."""
+    """A pid file is replaced by its owner."""
     path = victims.pid_file
     daemon = Daemon(test, victims, "pid file")
     replaced = {
@@ -282,7 +282,7 @@ def command_line(test, victims, directory, server):
 
 
 def objects(test, victims, directory, _):
-    """Behind the option Object, when collectd starts: such a probe is off, and the others are on."""
+    """Such files as the Object of a probe, when collectd starts: this probe is off, the others are on."""
     fifo = os.path.join(test.dir, "fifo.bpf.o")
     os.mkfifo(fifo)
     paths = {"fifo": fifo, "zero": "/dev/zero", "look": os.path.join(directory, "look")}
@@ -299,7 +299,7 @@ def objects(test, victims, directory, _):
 
 
 def silent_file_system(test):
-    """Seen by this test and what it starts; the end of its server is the end of all who wait for it."""
+    """Mounts a file system that hangs, for this test and its children. When its server ends, all waits for it end."""
     if LIBC.unshare(CLONE_NEWNS) or LIBC.mount(None, b"/", None, MS_REC | MS_PRIVATE, None):
         raise Skip("cannot have mounts of its own")
     directory = test.mkdir("silent")
@@ -311,7 +311,7 @@ def silent_file_system(test):
 
 
 def go_on(test, victims, name, *args):
-    """One attack that collectd does not stand does not keep the others from being tried."""
+    """Runs an attack; after a failure, the others are run nevertheless."""
     try:
         ATTACKS[name](test, victims, *args)
     except (RuntimeError, TimeoutError) as error:
@@ -327,7 +327,7 @@ def go_on(test, victims, name, *args):
 
 ATTACKS = {kind: floods(kind) for kind in ("names", "threads", "sockets")} if LONG else {
     "floods": floods("names", "threads", "sockets")}
-# The last one ends the file system: nothing else ends the process that attacks, nor who waits for it.
+# The last one ends the file system: else the attacking process, and what waits for it, would never end.
 ATTACKS |= {"pid-files": pid_files, "objects": objects, "command-line": command_line}
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Requests of HTTP/2: how many, how long, and how many at once, whatever pieces the frames come in and whatever calls
-move them. Beside them connections on which bytes cannot be read, or are none of HTTP/2's.
+"""Requests of HTTP/2: their number, their times, and how many are in progress, however the frames are split and
+whichever calls transfer them. In addition, connections whose bytes cannot be read, or are not HTTP/2.
 
-Truth: the log of the server, which is forked here.
+Truth: the log of the server, a child of this process.
 """
 
 import collections
@@ -18,12 +18,12 @@ from test_progress import (INTERVAL, METRICS, NEVER, Request, at_once, check_tim
                            spans, wait_quiet)
 from test_progress import check as check_progress
 
-AFTER = 2  # seconds
+AFTER = 2  # seconds until a response is a stream
 DELAY = 0.02
 RESPONSES = ("plain", "only", "split", "trailers", "continued", "padded", "cut", "refused", "large")
 SMALL = RESPONSES[:-1]
 MANY = 300
-TRIES = 3  # receives after which a connection is HTTP/2 whose preface was not seen
+TRIES = 3  # receives after which a connection without a preface is known as HTTP/2
 
 Case = collections.namedtuple("Case", "server begin responses sizes",
                               defaults=({}, (http2.PREFACE,), RESPONSES, (1 << 20,)))
@@ -73,7 +73,7 @@ CONF = f"""
 
 
 class Served:
-    """Of a server, what test_progress asks for."""
+    """A server as test_progress expects it."""
 
     def __init__(self, server):
         self.kind, self.server = server.name, server
@@ -83,7 +83,7 @@ class Served:
 
 
 def counted(server, begin=0.0):
-    """Those that were answered."""
+    """The number of requests with a response."""
     return sum("first" in one for one in server.settled(begin))
 
 
@@ -105,7 +105,7 @@ def run_case(case, client):
 
 
 def check_cases(test, daemons, servers, late, began):
-    """Each with two connections; those that are older than the probe have one at a time until it is known."""
+    """Each case has two connections; one that is older than the probe begins with single requests until it is known."""
     clients = {name: [http2.Client(servers[name], case.begin) for _ in range(2)]
                for name, case in CASES.items() if name not in late}
     for name, client in late.items():
@@ -122,7 +122,7 @@ TIMED = ("plain", "vectors", "threads", "late")
 
 
 def check_times(test, daemons, servers, clients):
-    """The last answer's end comes as long after the first byte as that after the request."""
+    """A response ends `delay` after its first byte, which is `delay` after the request."""
     delay = 0.1
     begin = time.time()
     at_once([functools.partial(clients[name][0].rounds, max(3, int(3 * INTERVAL / delay / 2)), 3, "split", delay)
@@ -160,7 +160,7 @@ def check_progresses(test, daemons, servers, clients):
 
 
 def check_many(test, daemons, server):
-    """More than are remembered: they count, and are in progress."""
+    """More requests at once than are remembered: all count, and all are in progress."""
     client = http2.Client(server)
     client.rounds(1, MANY, "split", DELAY)
     check_count(test, daemons, server)
@@ -181,7 +181,7 @@ def check_many(test, daemons, server):
 
 
 def check_streams(test, daemons, server):
-    """Events, and a request that goes on without an answer; a slow one beside them is none."""
+    """Events and an upload without a response are streams; a slow request on the same connection is not."""
     client = http2.Client(server)
     events, upload, slow = (client.request(*what) for what in (("events", 0.5), ("silent", 0), ("only", 2 * AFTER)))
     client.send(events + upload + slow)
@@ -216,7 +216,7 @@ def check_closed(test, daemons, server):
 
 
 def check_garbage(test, daemons, server):
-    """Its own figures are all that it can spoil, and it can do no harm."""
+    """Garbage spoils no figures except those of its connection."""
     for byte_count in (b"\xff" * 100000, http2.frame(http2.SETTINGS, 0, 0, bytes(5)) * 100,
                    http2.headers(1 << 31 | 1) * 3, bytes(9) * 30000, b"\0\0\0\x09\0\0\0\0"):
         client = http2.Client(server)
@@ -234,7 +234,7 @@ def check_garbage(test, daemons, server):
 
 
 def check_unread(test, daemons, server, servers):
-    """Where bytes cannot be read: turns, and a series says so."""
+    """Where bytes cannot be read, turns are counted, and a series says so."""
     client = http2.Client(server)
     client.rounds(5, 1, "only", DELAY)
     server.settled()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Responses of HTTP/2 by class: statuses as HPACK has them, and calls that end with their first HEADERS, as those of gRPC.
+"""Responses of HTTP/2 by class: statuses in HPACK, and calls that end with their first HEADERS, as in gRPC.
 
-Truth: the frames that the server sends, which are in ANSWERS.
+Truth: the frames that the server sends, which are in RESPONSES.
 """
 
 import socket
@@ -37,7 +37,7 @@ PAUSE = 0.1  # seconds
 ROUNDS = 3
 TIMES = 2
 
-# What is asked for, by its place here: the server's frames (type, flags, payload; a number: seconds to wait), and the class.
+# Responses, by index: the server's frames (type, flags, payload; or a float: seconds to wait), and the class.
 LAST = (DATA, END_STREAM, b"text")
 RESPONSES = [
     ([(HEADERS, 0, b"\x88\x5a\x04text"), LAST], None),
@@ -68,13 +68,13 @@ def frame(kind, flags, stream, payload):
 
 
 def frames(file):
-    """(type, flags, stream, payload) of each, up to the end of the connection."""
+    """Yields (type, flags, stream, payload) of each frame, up to the end of the connection."""
     while head := file.read(9):
         yield head[3], head[4], int.from_bytes(head[5:], "big"), file.read(int.from_bytes(head[:3], "big"))
 
 
 def respond(sock):
-    """Frame by frame."""
+    """Sends each response frame by frame."""
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     file = sock.makefile("rb")
     file.read(len(PREFACE))
@@ -90,7 +90,7 @@ def respond(sock):
 
 
 def ask(where):
-    """Everything some times, one after the other. Returns how many there were of each class."""
+    """Requests all responses several times, one after the other. Returns the number for each class."""
     counts = {}
     with socket.create_connection(where) as sock, sock.makefile("rb") as file:
         sock.sendall(PREFACE + frame(SETTINGS, 0, 0, b""))
