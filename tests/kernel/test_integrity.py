@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A kernel booted with BOOT loses nothing: it offers the hook sets of the request probe that it offers without, they count,
-and no probe has a word to say.
+"""On a kernel booted with BOOT nothing is missing: the probe request has the same hook sets as without it, they count, and
+no probe logs a message.
 
-Truth: /sys/kernel/security/lockdown; the server's own log of each request (load_request.c) and its client's count.
+Truth: /sys/kernel/security/lockdown; the server's log of each request (load_request.c) and its client's count.
 """
 
 import os

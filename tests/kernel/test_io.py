@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Reads and writes: calls, bytes, and bytes that went to storage; nothing is lost when a process ends.
 
-Truth: /proc/PID/io of the child that did them, read when it is a zombie and its counts are final, and of its idle
-parent, which takes over the child's counts when it reaps it; the child's own arguments.
+Truth: /proc/PID/io of the child that made them, read when it is a zombie and its counts are final, and of its idle
+parent, to whose counts the kernel adds the child's when it is reaped; the child's arguments.
 """
 
 import os
@@ -13,7 +13,7 @@ import truth
 from lib import SLOWNESS, Test
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
-BOOKS = 16 * truth.PAGE  # of a file system, dirtied by whoever writes when they are due
+BOOKS = 16 * truth.PAGE  # bytes of a file system's metadata, which count for a process that writes
 CONF = """
   <Service "io">
     Process "kt_io"
@@ -27,7 +27,7 @@ METRICS = {"io_octets": ("rchar", "wchar"), "io_ops": ("syscr", "syscw"), "disk_
 
 
 def exact(test, daemon, load, how, number, size, path):
-    """One child's transfers, from a reading before it was forked to one after it was reaped."""
+    """Compares the transfers of one child, between a reading before its fork and one after it was reaped."""
     moment = time.time()
     before = {metric: daemon.row_after("io", metric, moment) for metric in METRICS}
     parent = truth.io(load.pid)
@@ -56,7 +56,7 @@ def of_children(pid, key):
 
 
 def stress(test, daemon):
-    """All that it has done since it began, its workers included; of its end /proc tells as of a zombie."""
+    """Compares all transfers of stress and its children. It is a zombie when its final counts are read."""
     load = test.stress("--hdd", "1", "--io", "1", "--hdd-bytes", "64M", "-t", "9" if test.figures.decide else "2")
     if not load:
         return
@@ -73,7 +73,7 @@ def stress(test, daemon):
 
 
 def meanwhile(test, daemon, load):
-    """Transfers while they go on."""
+    """Compares transfers while stress runs."""
     time.sleep(0.5)
     curves = {}
     for keys in METRICS.values():
@@ -88,7 +88,7 @@ def meanwhile(test, daemon, load):
             rows = [row for row in daemon.rows("stress", metric)
                     if curve.covers(row[0]) and not daemon.at_cycle(row[0])]
             first, last = rows[0], rows[-1]
-            # A worker writes 1 MiB at a time, and /proc is asked every few milliseconds.
+            # A child of stress writes 1 MiB at a time, and /proc is read every few milliseconds.
             test.figures.between(f"stress --hdd 1 --io 1, {last[0] - first[0]:.0f} s: {metric} {key}",
                                  last[at] - first[at], curve.growth(first[0], last[0]), rel=0.01,
                                  slack=1 << 20 if "_octets" in metric else 1)
@@ -107,7 +107,7 @@ def main():
         test.equal("read: the child's own count", [child["rchar"], child["syscr"]], [2000 * 1500, 2000])
         child = exact(test, daemon, load, "direct", 500, 8192, path)
         test.equal("direct: bytes read, by the child's own count", child["read_bytes"], 500 * 8192)
-        # The file system may keep its own books while it writes.
+        # The file system may write metadata, too.
         test.within("direct: bytes written, by the child's own count", child["write_bytes"], 500 * 8192, float("inf"))
         test.figures.within("direct: bytes written, at most", child["write_bytes"], 500 * 8192, 500 * 8192 + BOOKS)
         stress(test, daemon)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Iterators over a map, and parameters: an object of an administrator's, told by Parameter which process to look at, walks
-over a socket storage, a hash and an array of the engine's.
+"""Iterators over a map, and parameters: an administrator's object, for a process that a Parameter selects, iterates over
+a socket storage, a hash, and an array of the engine.
 
 Truth: this process, which opens and closes the sockets.
 """
@@ -51,8 +51,8 @@ def gauges(daemon, *names):
 
 
 def gauges_become(daemon, want, *names):
-    """What the gauges are as soon as they are as wanted; after 100 s, what they are then. The kernel frees a socket that
-    has listened, and its storage, some time after it is closed, when all CPUs have been at rest."""
+    """Waits until the gauges are as wanted, for up to 100 s; returns them. The kernel frees a listening socket, and its
+    storage, some time after it is closed: after an RCU grace period."""
     give_up = time.monotonic() + 100 * lib.SLOWNESS
     while (got := gauges(daemon, *names)) != want and time.monotonic() < give_up:
         pass
@@ -60,7 +60,7 @@ def gauges_become(daemon, want, *names):
 
 
 def moves(daemon):
-    """Of one reading: what the walk has met, and what a look-up in the same program has found just after."""
+    """(count that the iterator has seen, count that the same program has looked up then) of one reading."""
     while True:
         (when, seen), (then, found) = reading(daemon, time.time(), "derive-moves_seen", "derive-moves")
         if when == then:
@@ -102,7 +102,7 @@ def main():
                    gauges_become(daemon, left, "sockets", "socket_ports"), left)
         test.equal("hash: keys, their sum and that of their values", gauges(daemon, "keys", "key_ports", "times"),
                    [len(set(ports)), sum(set(ports)), SOCKETS])
-        subprocess.run(["/bin/true"], check=True)  # moves to the service of its name
+        subprocess.run(["/bin/true"], check=True)  # becomes a process of another service by its name
         seen, found = moves(daemon)
         test.within("array of the engine's: as the walk has met it, just before it is looked up", seen, 1, found)
         with open("/proc/self/comm", "w", encoding="ascii") as comm:
@@ -110,7 +110,7 @@ def main():
         now = time.time()
         test.equal("parameters: off", daemon.row_after("parameters", "derive-renames", now)[1], 0)
         gauge = {name: daemon.row_after("parameters", "gauge-" + name, now)[1] for name in ("sum", "least", "most")}
-        # What is none is as it was compiled: written, many, pair and huge, badly, wide and service_rows of all objects.
+        # Variables that cannot be parameters keep their values: written, many, pair, huge, badly, wide and service_rows.
         test.close("parameters: unsigned", gauge["sum"], 200 + 65535 + 4294967295 + 1, slack=5000)
         test.equal("parameters: signed", gauge["least"], -128 - 32768 - 2147483648)
         test.close("parameters: of 8 bytes", gauge["most"], 2.0**64, rel=1e-9)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Rows by key in maps of every kind: what they grow by is dispatched, and an object that makes thousands of new names
-at each reading gets as many series as it may have, and slows nobody down.
+"""Rows by key in maps of every kind: their growth is dispatched. An object that makes thousands of new names at each
+reading gets only its limit of series, and does not slow down others.
 
 Truth: the object adds known numbers at each walk, and counts its walks.
 """

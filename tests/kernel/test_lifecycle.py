@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Start, stop, death, mistakes in the configuration, broken objects: the daemon lives, each mistake costs one message
-and no more than itself, and the kernel is left as it was.
+"""Start, stop, kill, mistakes in the configuration, broken objects: the daemon keeps running, each mistake causes one
+message and affects nothing else, and nothing is left in the kernel.
 
-Truth: bpftool, and the configuration that was written.
+Truth: bpftool, and the configuration.
 """
 
 import os
@@ -16,7 +16,7 @@ from lib import SLOWNESS, Test
 CYCLES = 2
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 
-# What is wrong, and the text that its message must show.
+# A mistake, and a part of its message.
 MISTAKES = [
     ('NoSuchOption "kt-unknown"', "kt-unknown"),
     ('MaxServices "kt-many"', "kt-many"),
@@ -38,7 +38,7 @@ MISTAKES = [
     ('<Probe "process">\n Interval -17\n </Probe>', "-17"),
 ]
 
-# Without the probe that complains where only costly hooks are available.
+# Without the probe poll, which logs a message where only expensive hooks are available.
 GOOD = """
   <Service "good">
     Process "kt_good"
@@ -50,7 +50,7 @@ GOOD = """
     Enable false
   </Probe>
 """
-# Without those that take longest to load.
+# Without the probes that take longest to load.
 QUICK = GOOD + "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("request", "delay"))
 
 
@@ -81,7 +81,7 @@ def cycles(test):
 
 
 def stalls(test):
-    """After a stop of some intervals collectd asks for two readings at once: series get one value of that moment."""
+    """After a stop of some intervals collectd makes two readings at once, of which only one dispatches values."""
     interval = 0.2 if SLOWNESS < 2 else 0.5
     daemon = test.collectd(QUICK, interval=interval)
     for _ in range(3):
@@ -90,7 +90,7 @@ def stalls(test):
         time.sleep(3 * interval)
         daemon.process.send_signal(signal.SIGCONT)
     for subject, metric in (("good", "ps_count"), ("self", "count-tier_process")):
-        # The first may be the late one.
+        # The first row may be of the reading that was late.
         daemon.wait_rows(subject, metric, 3, after=time.time())
         stamps = [row[0] for row in daemon.rows(subject, metric)]
         gaps = [(after - before) / interval for before, after in zip(stamps, stamps[1:])]
@@ -118,7 +118,7 @@ def mistakes(test):
 
 
 def broken_objects(test, build):
-    """Each of these is a probe that cannot be; the one that can works."""
+    """Probes with broken objects are off; the others work."""
     directory = test.mkdir("broken")
     with open(os.path.join(build, "process.bpf.o"), "rb") as file:
         whole = file.read()
@@ -143,7 +143,7 @@ def broken_objects(test, build):
 
 
 def no_directory(test):
-    """Without probes there are the plugin's own figures alone."""
+    """Without probes there are only the plugin's own figures."""
     missing = os.path.join(test.dir, "kt-not-there")
     daemon = test.collectd(interval=1, objects=missing, extra="LoadPlugin load")
     daemon.wait_rows("", "load", 2, plugin="load")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Limits and pressure of services: of a unit, a user, a container and a Service block what their cgroups' files say,
-whichever cgroup below a process is in; nothing of what has no limit, and of nobody else's cgroups.
+"""Limits and pressure of services: for a unit, a user, a container and a Service block, the values in the files of their
+cgroups, even if the processes are in a cgroup below. Without a limit there are no series, nor for other cgroups.
 
-Truth: the files of the cgroups as the test reads them, the limits that it wrote, the CPU time that processes got of
-those, and how they ended.
+Truth: the files of the cgroups as the test reads them, the limits that it wrote, the CPU time that processes got under
+these, and how they ended.
 """
 
 import os
@@ -17,13 +17,13 @@ from cgroups import Cgroups, controller_root, unified_root
 from lib import SLOWNESS, Skip, Test
 
 MIB = 1 << 20
-INTERVAL = 0.5 if SLOWNESS < 2 else 2  # a unit that is started again within 10 of them goes on
+INTERVAL = 0.5 if SLOWNESS < 2 else 2  # a unit that is started again within 10 intervals keeps its series
 FIGURES = bool(os.environ.get("TEST_FIGURES"))
 PERIOD = 100000  # us
-PERCENT = 5      # of a CPU: one time slice is more, on a CPU that others want, too
+PERCENT = 5      # of a CPU: where others want the CPU, too, one time slice exceeds that
 MEMORY = 32      # MiB
-SECONDS = int((8 if FIGURES else 3) * SLOWNESS)  # of load; the kernel brings its pressure up to date every 2 s
-LATE = 0.25 * SLOWNESS  # s, of a reading
+SECONDS = int((8 if FIGURES else 3) * SLOWNESS)  # of load; the kernel updates the pressure every 2 s
+LATE = 0.25 * SLOWNESS  # s that a reading may be late
 SERIES = {"gauge-cpu_limit_percent", "total_events-cpu_periods", "total_events-cpu_periods_throttled",
           "percent-cpu_periods_throttled", "total_time_in_ms-cpu_throttled", "memory-limit", "total_events-cgroup_oom_kills"}
 PRESSURES = {f"percent-pressure_{what}_{who}" for what in ("cpu", "io", "memory") for who in ("some", "full")}
@@ -70,7 +70,7 @@ def keyed(text):
 
 
 class Group:
-    """A cgroup in each of the hierarchies that this machine has."""
+    """A cgroup in each hierarchy of this machine."""
 
     def __init__(self, tree, name):
         self.tree, self.name = tree, name
@@ -87,7 +87,7 @@ class Group:
             file.write(str(value))
 
     def limit_cpu(self, percent):
-        """None: none."""
+        """percent: of one CPU; None: no limit."""
         if self.tree.is_v1("cpu"):
             self._write("cpu", "cpu.cfs_quota_us", -1 if percent is None else percent * PERIOD // 100)
         else:
@@ -100,7 +100,7 @@ class Group:
                 self._write("memory", name, mib * MIB if self.tree.is_v1("memory") else 0)
 
     def throttling(self):
-        """Periods, throttled ones, and ms."""
+        """(periods, throttled periods, throttled ms)"""
         stat = keyed(self._read("cpu", "cpu.stat"))
         ms = stat["throttled_time"] / 1e6 if self.tree.is_v1("cpu") else stat["throttled_usec"] / 1e3
         return stat["nr_periods"], stat["nr_throttled"], ms
@@ -124,7 +124,7 @@ class Group:
 
 
 class Tree:
-    """Directories of the test's own in the hierarchies of the controllers that tell services, and their limits."""
+    """The test's directories in the hierarchies of the controllers that identify services and limit them."""
 
     def __init__(self, test):
         self.test = test
@@ -181,12 +181,12 @@ class Tree:
 
 
 def row(daemon, subject, metric):
-    """What the first reading that begins after this moment says."""
+    """The value of the first reading that begins after the call."""
     return daemon.wait_rows(subject, metric, 2, time.time())[-1][1]
 
 
 def is_silent(daemon, subject, metric):
-    """It says nothing more, from the second reading on."""
+    """Does the series end, two readings after the call?"""
     since = daemon.wait_rows("other", "ps_count", 2, time.time())[-1][0]
     daemon.wait_rows("other", "ps_count", 2, since + 0.001)
     return not [stamp for stamp, *_ in daemon.rows(subject, metric) if stamp > since + INTERVAL / 2]
@@ -197,14 +197,14 @@ def shown(daemon, subject):
 
 
 def counted(daemon, subject):
-    """Periods, throttled ones, and ms."""
+    """(periods, throttled periods, throttled ms)"""
     moment = time.time()
     return [daemon.wait_rows(subject, name, 2, moment)[-1][1] for name in (
         "total_events-cpu_periods", "total_events-cpu_periods_throttled", "total_time_in_ms-cpu_throttled")]
 
 
 class Reading:
-    """What the plugin has counted, and what the files said before that and after it."""
+    """The plugin's counts, and those of the files before and after its reading."""
 
     def __init__(self, daemon, service, *groups):
         self.low = self._sum(groups)
@@ -217,14 +217,14 @@ class Reading:
 
 
 def burn(load, ms):
-    """CPU time and time that it took, ms."""
+    """Uses CPU time; returns the CPU time and the elapsed time, ms."""
     begin, used = time.time(), truth.schedstat(load.pid)[0]
     load.ask(f"use {ms}")
     return (truth.schedstat(load.pid)[0] - used) / 1e6, (time.time() - begin) * 1e3
 
 
 def throttle(group, load, periods=5):
-    """Until it has had to wait for so many further periods: CPU time and time that it took, ms."""
+    """Uses CPU time until so many more periods were throttled; returns the CPU time and the elapsed time, ms."""
     enough, parts = group.throttling()[1] + periods, []
     while group.throttling()[1] < enough:
         parts.append(burn(load, 20))
@@ -245,7 +245,7 @@ def cpu(test, daemon, group, below, before):
     shares = [value for stamp, value in daemon.rows(service, "percent-cpu_periods_throttled") if stamp > first]
     test.within("throttled periods, percent", max(shares), 0.1, 100)
     test.figures.within("throttled periods, percent, at most", max(shares), 50, 100)
-    # On a machine that does other work, too, it may get less, and waits for that.
+    # On a busy machine it may get less CPU time than its limit allows.
     test.figures.within("share of a CPU that it got, percent", used / taken * 100, PERCENT / 4, PERCENT * 1.2)
     test.figures.within("throttled ms, by what it did not get", (end.got[2] - start.got[2]) / (taken - used), 0.3, 1.1)
     group.limit_cpu(50)
@@ -257,7 +257,7 @@ def cpu(test, daemon, group, below, before):
 
 
 def again(test, daemon, tree, group):
-    """A unit that is started again has a new cgroup. What the old one counts after its last reading may be lost."""
+    """A unit that is started again has a new cgroup. Counts of the old one after its last reading may be lost."""
     service = test.own("kt_again")
     load = test.load("task", name="kt_in")
     group.enter(load.pid)
@@ -297,7 +297,7 @@ def memory(test, daemon, group):
 
 
 def boxes(test, daemon, tree, found, loads):
-    """Of two containers there is no one limit; what they count adds up."""
+    """Two containers of one service have no common limit; their counts add up."""
     service = test.own("kt_boxes")
     burn(loads[0], 30)
     burn(loads[1], 50)
@@ -310,7 +310,7 @@ def boxes(test, daemon, tree, found, loads):
 
 
 def compare_pressure(test, daemon, service, name, curve):
-    """Percent of the time, by readings from the first to the last one that the curve covers."""
+    """Compares the readings within the curve; returns their percentage of the time."""
     rows = [row for row in daemon.rows(service, name) if curve.covers(row[0]) and curve.covers(row[0] + LATE)]
     first, last = rows[0][0], rows[-1][0]
     got = sum((row[0] - before[0]) * row[1] * 1e4 for before, row in zip(rows, rows[1:]))
@@ -320,7 +320,7 @@ def compare_pressure(test, daemon, service, name, curve):
 
 
 def watch_pressure(test, daemon, group, service, work):
-    """{name: percent} while that work goes on."""
+    """Compares the pressure during the work; returns {name: percent}."""
     def totals():
         return {name: group.pressure(*name.split("_")[1:]) for name in PRESSURES}
 
@@ -344,19 +344,19 @@ def watch_pressure(test, daemon, group, service, work):
 
 
 def spin(test, group):
-    """Two threads on one CPU: one of them waits, whoever else is there."""
+    """Runs two threads on one CPU: one of them always waits."""
     load = test.load("spin", test.mkdir("log"), 2, SECONDS, 0, max(os.sched_getaffinity(0)), name="kt_in")
     group.enter(load.pid)
     load.result()
 
 
 def thrash(test, group):
-    """Reads a file that is larger than the memory that it may have."""
+    """Reads a file that is larger than the memory limit."""
     with tempfile.NamedTemporaryFile(dir="/var/tmp") as file:
         file.write(os.urandom(MIB) * (2 * MEMORY))
         file.flush()
         os.fsync(file.fileno())
-        # What is in memory is its writer's.
+        # Pages in memory belong to the cgroup of their writer.
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         load = test.load("task", name="kt_in")
         group.enter(load.pid)
@@ -391,7 +391,7 @@ def pressure(test, daemon, groups):
 
 
 def nobodys(test, daemon):
-    """What has no limit, no cgroup, or is below what is a user's."""
+    """Services without a limit or cgroup, and units below a user's slice, have no series; what is above them has."""
     evil = test.own("kt_evil")
     test.equal("no limit", shown(daemon, test.own("kt_free")) - PRESSURES, set())
     test.equal("no cgroup", shown(daemon, test.own("kt_named")), set())
@@ -403,7 +403,7 @@ def nobodys(test, daemon):
 
 
 def start(test, tree):
-    """{name: its group} with a process in each."""
+    """Makes cgroups with processes in them; returns {name: cgroup}."""
     groups = {}
     for name, percent, mib in (
             ("kt_cpu.service", PERCENT, None), ("kt_again.service", PERCENT, None), ("kt_memory.service", None, MEMORY),

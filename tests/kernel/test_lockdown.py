@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A kernel booted with BOOT keeps its memory from everybody: the plugin is off, says why, and the daemon goes on.
+"""A kernel booted with BOOT forbids to read its memory: the plugin is off and says why, and the daemon keeps running.
 
 Truth: /sys/kernel/security/lockdown.
 """
@@ -13,7 +13,7 @@ REMEDY = "the kernel's lockdown forbids to read its memory; boot it with lockdow
 
 
 def require_lockdown(boot):
-    """boot: words of the kernel's command line"""
+    """Skips the test unless the kernel was booted with this parameter."""
     try:
         with open("/sys/kernel/security/lockdown", encoding="ascii") as levels:
             if f"[{boot.partition('=')[2]}]" in levels.read():

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the kernel keeps for all maps of the plugin, with all probes and no configuration.
+"""The kernel memory of all maps of the plugin, with all probes and no configuration.
 
-Truth: the kernel's own count, in the files that describe the daemon's descriptors. Storages of sockets and tasks grow
-with these, so what one of them takes is told apart.
+Truth: the kernel's figures, in the daemon's /proc/PID/fdinfo. Storages of sockets and tasks grow with their number, so
+there is a limit for the size of one element.
 """
 
 import os
@@ -17,7 +17,7 @@ BOOT = "possible_cpus=64"
 MIB = 1 << 20
 FEW_CPUS, FEW_LIMIT = 2, 8 * MIB
 MANY_CPUS, MANY_LIMIT = 64, 32 * MIB
-STORAGE_LIMIT = 8192  # bytes of a socket or a task; the most is of a socket that serves datagrams
+STORAGE_LIMIT = 8192  # bytes for a socket or a task; a socket that serves datagrams needs most
 
 
 def possible_cpus():
@@ -26,15 +26,15 @@ def possible_cpus():
 
 
 def memory(pid):
-    """Bytes, by id of the map."""
+    """{id of the map: bytes}"""
     found = {}
     for fd in os.listdir(f"/proc/{pid}/fdinfo"):
         try:
             text = truth.proc(pid, f"fdinfo/{fd}")
-        except FileNotFoundError:  # closed since
+        except FileNotFoundError:  # was closed meanwhile
             continue
         words = dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line)
-        if "map_type" in words:  # an iterator over a map has its id, too
+        if "map_type" in words:  # without this, it is an iterator over the map
             found[int(words["map_id"])] = int(words["memlock"])
     return found
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Members of the kernel's types are read as this kernel has them: every access of every object against the kernel's BTF,
-and the values of some that are not of one size, or bit fields, in all kernels.
+"""Members of the kernel's types are read as this kernel defines them: every access of every object is compared with the
+kernel's BTF, and some values are compared whose members differ in size between kernels, or are bit fields.
 
-Truth: the kernel's BTF, and what the processes do that the values are of.
+Truth: the kernel's BTF, and the state of the processes whose values are read.
 """
 
 import contextlib
@@ -50,7 +50,7 @@ def check_accesses(test):
 
 @contextlib.contextmanager
 def iterator():
-    """A function that runs it and returns {thread: [values]}."""
+    """Loads an iterator; yields a function that runs it and returns {thread: [values]}."""
     path = os.path.join(BUILD, "tests", "bpf", "members.bpf.o").encode()
     opened = ctypes.c_void_p(BPF.bpf_object__open_file(path, None))
     if BPF.bpf_object__load(opened) != 0:
@@ -70,7 +70,7 @@ def iterator():
 
 
 def child(function):
-    """Runs it for as long as the test."""
+    """Runs a function in a child process until the test ends."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -87,7 +87,7 @@ def spin():
 
 
 def wait_for_ring():
-    """In io_uring for a pipe into which nobody writes: this counts as waiting for I/O."""
+    """Waits in io_uring for a pipe into which nobody writes, which counts as waiting for I/O."""
     params = ctypes.create_string_buffer(120)
     ring = LIBC.syscall(SYS_IO_URING_SETUP, 4, params)
     _, tail, _, _, _, _, array = struct.unpack_from("<7I", params, 40)
@@ -100,7 +100,7 @@ def wait_for_ring():
 
 
 def with_socket(kind, *options):
-    """What has a socket with these buffers set, and sleeps."""
+    """A function that opens a socket with these buffer options, and sleeps."""
     def wait():
         own = socket.socket(socket.AF_INET, kind)
         for option in options:
@@ -111,7 +111,7 @@ def with_socket(kind, *options):
 
 
 def check_thread(test, what, run, pid, at, want):
-    """Its values from this one on become those that are wanted."""
+    """Waits until the values of the thread, from index `at` on, are those that are wanted."""
     end, got = time.monotonic() + 10 * SLOWNESS, None
     while got != want and time.monotonic() < end:
         got = run().get(pid, [])[at:at + len(want)]

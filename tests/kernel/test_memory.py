@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Memory now and the highest within an interval, also where it lasted for 50 ms, and of a process that has ended.
+"""Current memory and its peak within an interval, even a peak of 50 ms or of a process that has ended.
 
-Truth: the amounts that the load program maps and touches, and /proc/PID/statm around the time stamps of the rows.
+Truth: the sizes that the load program maps and touches, and /proc/PID/statm around the time stamps of the rows.
 """
 
 import time
@@ -13,10 +13,10 @@ from lib import SLOWNESS, Test
 MIB = 1 << 20
 CLOSE = 0.01
 STRESS = 256  # MiB
-# With exact_peak every 16th change is looked at, and before 6.2 a change comes with the 64th fault.
+# With exact_peak, every 16th change is read; before Linux 6.2, there is one for 64 faults.
 CHANGES = 16 * 64 * truth.PAGE
 INTERVAL = 0.2 if SLOWNESS < 2 else 4
-# MiB.
+# MiB, of spikes.
 HIGH, LOWER = round(200 / SLOWNESS), round(150 / SLOWNESS)
 
 CONF = """
@@ -42,7 +42,7 @@ def value(daemon, metric, moment, service="memory"):
 
 
 def against_statm(test, daemon, what, service, pids, moment):
-    """VM and RSS of a service against the sums of /proc at the time of the row."""
+    """Compares VM and RSS of a service with the sums of /proc at the time of the row."""
     curve = truth.Sampler(lambda: [truth.memory(pid) for pid in pids()], every=0.005)
     vm = daemon.row_after(service, "ps_vm", moment)
     rss = daemon.row_after(service, "ps_rss", moment)
@@ -53,8 +53,8 @@ def against_statm(test, daemon, what, service, pids, moment):
 
 
 def around(daemon, service, action):
-    """The highest that the readings tell that may have met some of it, and what the second reading after it tells: of an
-    interval in which there was nothing of it."""
+    """(peak of all readings whose interval may include a part of the action, peak of the interval after them, RSS
+    then)"""
     begin = time.time() - INTERVAL
     action()
     rows = daemon.wait_rows(service, "ps_rss-peak", 2, time.time())[:2]
@@ -72,9 +72,9 @@ def spike(test, daemon, load, mib):
 
 
 def brief(test, daemon):
-    """A process that is not there when it is read."""
+    """A process that starts and ends between two readings."""
     peak, after, now = around(daemon, "brief", lambda: test.load("memory", HIGH, 50, name="kt_brief").process.wait())
-    test.close("process that ended: ps_rss-peak, bytes", peak, HIGH * MIB, rel=CLOSE, slack=2 * MIB)  # its libraries
+    test.close("process that ended: ps_rss-peak, bytes", peak, HIGH * MIB, rel=CLOSE, slack=2 * MIB)  # for its libraries
     test.equal("process that ended: ps_rss, bytes", now, 0)
     test.equal("process that ended, the interval after: ps_rss-peak", after, 0)
 
@@ -94,11 +94,11 @@ def main():
         test.within("ps_rss, bytes", value(daemon, "ps_rss", moment), 100 * MIB, 105 * MIB)
         spike(test, daemon, load, HIGH)
         spike(test, exact, load, HIGH)
-        # Lower than the highest of the process's life, which is all that the kernel remembers: collectd-ebpf(5) says
-        # that this takes the option.
+        # The kernel remembers only the peak of the process's life. A lower peak needs the option, as collectd-ebpf(5)
+        # says.
         spike(test, exact, load, LOWER)
         brief(test, daemon)
-        # Not earlier: it keeps a CPU busy.
+        # Started last, as it keeps a CPU busy.
         stress = test.stress("-m", "1", "--vm-bytes", f"{STRESS}M", "--vm-keep", "-t", "60")
         if stress:
             while sum(truth.memory(pid)[1] for pid in truth.children(stress.pid)) < STRESS * MIB:
