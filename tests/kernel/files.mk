@@ -50,6 +50,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_http2_responses.py \
 	tests/kernel/test_iter_map.py \
 	tests/kernel/test_attach.py \
+	tests/kernel/test_attach_cpus.py \
 	tests/kernel/test_map_memory.py \
 	tests/kernel/test_blocked.py \
 	tests/kernel/test_cpu.py \
