@@ -6,6 +6,7 @@
 #include "user.h"
 
 #include "util/clock.h"
+#include "util/lock.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -31,18 +32,18 @@ void users_init(struct users *users)
 
 void users_want(struct users *users)
 {
-	pthread_mutex_lock(&users->lock);
+	lock_acquire(&users->lock);
 	users->wanted = true;
-	pthread_mutex_unlock(&users->lock);
+	lock_release(&users->lock);
 }
 
 static bool are_users_wanted(struct users *users)
 {
 	bool wanted;
 
-	pthread_mutex_lock(&users->lock);
+	lock_acquire(&users->lock);
 	wanted = users->wanted;
-	pthread_mutex_unlock(&users->lock);
+	lock_release(&users->lock);
 	return wanted;
 }
 
@@ -79,11 +80,11 @@ static void replace_users(struct users *users, struct user_entry *list, size_t c
 {
 	struct user_entry *old;
 
-	pthread_mutex_lock(&users->lock);
+	lock_acquire(&users->lock);
 	old = users->entries;
 	users->entries = list;
 	users->count = count;
-	pthread_mutex_unlock(&users->lock);
+	lock_release(&users->lock);
 	free(old);
 }
 
@@ -141,13 +142,13 @@ bool user_name(struct users *users, uint64_t id, char *to, size_t size)
 {
 	const struct user_entry *found;
 
-	pthread_mutex_lock(&users->lock);
+	lock_acquire(&users->lock);
 	found = users->count ? bsearch(&id, users->entries, users->count, sizeof(*users->entries),
 				       compare_user_id)
 			     : NULL;
 	if (found)
 		snprintf(to, size, "%s", found->name);
-	pthread_mutex_unlock(&users->lock);
+	lock_release(&users->lock);
 	return found != NULL;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "online_cpus.h"
 
+#include "attach/attach.h"
 #include "util/kernel_file.h"
 
 #include <string.h>
@@ -11,10 +12,7 @@
 
 void online_cpus_read(struct online_cpus *ret_cpus)
 {
-	ssize_t length = kernel_file_read("/sys/devices/system/cpu/online", ret_cpus->list,
-					  sizeof(ret_cpus->list) - 1);
-
-	ret_cpus->list[length > 0 ? length : 0] = '\0';
+	periodic_list_online(ret_cpus->list);
 }
 
 /* The highest number in the list plus one. */
@@ -36,5 +34,5 @@ int online_cpus_follow(struct probe *probe, const struct online_cpus *cpus, stru
 	online_cpus_set(probe, cpus);
 	if (probe->paused || !cpus->list[0])
 		return 0;
-	return periodic_follow(&probe->object, cpus->list, error);
+	return attach_follow_cpus(&probe->object, probe->name, cpus->list, error);
 }

@@ -16,8 +16,8 @@ void online_cpus_read(struct online_cpus *ret_cpus);
 /* Sets what the probe's programs know of them. */
 void online_cpus_set(struct probe *probe, const struct online_cpus *cpus);
 
-/* The same for a probe that is open, when the list has changed: what each CPU's clock runs is attached to
- * those that came online, unless the probe is paused. Errors of periodic_follow(). */
+/* The same for a probe that is open, when the list has changed: what each CPU runs is attached to those
+ * that came online, unless the probe is paused. Errors of attach_follow_cpus(). */
 int online_cpus_follow(struct probe *probe, const struct online_cpus *cpus, struct error *error);
 
 #endif

@@ -50,13 +50,39 @@ static uint64_t half_interval_ns(const struct upkeep *upkeep)
 	return earlier((uint64_t)(least_s / 2 * (double)NS_PER_S), HALF_NS_MAX);
 }
 
+static bool follow_cpus_of_probe(struct upkeep *upkeep, struct probe *probe)
+{
+	struct error error;
+
+	if (!online_cpus_follow(probe, &upkeep->cpus, &error))
+		return true;
+	if (!upkeep->cpus_failed)
+		message(LOG_ERR, "probe %s: trying again: %.900s", probe->name, error.text);
+	return false;
+}
+
+/* After a failure the next list is taken to be another one. */
+static void follow_cpus(struct upkeep *upkeep)
+{
+	bool followed = true;
+
+	for (size_t i = 0; i < upkeep->probe_count; i++)
+		if (upkeep->probes[i].object.bpf)
+			followed &= follow_cpus_of_probe(upkeep, &upkeep->probes[i]);
+	upkeep->cpus_failed = !followed;
+	if (!followed)
+		upkeep->cpus.list[0] = '\0';
+}
+
 static void follow_online_cpus(struct upkeep *upkeep)
 {
 	struct online_cpus now;
 
 	online_cpus_read(&now);
-	upkeep->cpus_changed |= strcmp(now.list, upkeep->cpus.list) != 0;
+	if (!strcmp(now.list, upkeep->cpus.list))
+		return;
 	upkeep->cpus = now;
+	follow_cpus(upkeep);
 }
 
 /* What a file that hangs has kept waiting goes on soon; what CPU time has cut short, later. */
@@ -149,14 +175,6 @@ static bool stopped_meanwhile(void *of)
 
 /* --- slow --- */
 
-static void follow_cpus_of_probe(struct upkeep *upkeep, struct probe *probe)
-{
-	struct error error;
-
-	if (upkeep->cpus_changed && online_cpus_follow(probe, &upkeep->cpus, &error))
-		message(LOG_ERR, "probe %s: %s", probe->name, error.text);
-}
-
 /* A file that a program is attached to may have been replaced. */
 static void check_attachments(struct probe *probe)
 {
@@ -172,7 +190,6 @@ static void do_slow_for_probe(struct upkeep *upkeep, struct probe *probe)
 		return;
 	overhead_set_busy(&upkeep->overhead, probe);
 	follow_threshold(probe);
-	follow_cpus_of_probe(upkeep, probe);
 	check_attachments(probe);
 	overhead_set_busy(&upkeep->overhead, NULL);
 }
@@ -182,7 +199,6 @@ static void do_slow(struct upkeep *upkeep, uint64_t now_ns)
 	overhead_resume(&upkeep->overhead, now_ns);
 	for (size_t i = 0; i < upkeep->probe_count && !is_upkeep_stopped(upkeep); i++)
 		do_slow_for_probe(upkeep, &upkeep->probes[i]);
-	upkeep->cpus_changed = false;
 	file_helper_refresh(upkeep->services->probe_files);
 	file_helper_refresh(upkeep->services->resolver.files);
 }

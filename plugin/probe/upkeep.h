@@ -27,8 +27,8 @@ struct upkeep {
 	struct overhead overhead;
 	struct run_statistics runs;
 	struct online_cpus cpus;
-	bool cpus_changed; /* and not every probe has followed yet */
-	bool any_slow;     /* something may have to be attached again */
+	bool cpus_failed; /* a probe could not follow, and that was logged */
+	bool any_slow;    /* something may have to be attached again */
 	uint64_t services_due_ns, fits_due_ns, overhead_due_ns; /* 0: at once */
 	uint64_t urgent_due_ns;                                 /* the earliest of all of these */
 	bool stopped;                                           /* atomic */
