@@ -18,15 +18,11 @@ uint64_t file_number(const char *path)
 	return hash | 1ULL << 63;
 }
 
-uint64_t file_number_of_user(uid_t uid)
-{
-	return 1ULL << 32 | uid; /* not 0, which is for the path */
-}
-
 int file_read(struct file_helper *helper, const struct file_request *request, struct file *ret_file)
 {
 	struct file_charge charge = { .budget = request->budget,
-				      .owner = request->owner ?: file_number(request->path) };
+				      .owner = request->owner ?: file_number(request->path),
+				      .user = request->user };
 	/* The byte more tells that the file is larger. */
 	struct read_request read = { .size_max = request->size_max + (request->cut ? 0 : 1),
 				     .flags = request->follow ? 0 : O_NOFOLLOW };

@@ -21,6 +21,7 @@ struct file_request {
 	enum file_budget budget;
 	uint64_t owner; /* while a file of this number is stuck, no other of it is tried; 0:
 			 * file_number() of the path */
+	uid_t user;     /* whose file it is; 0: root's, or unknown */
 };
 
 /* Reads a regular file. Errors of helper_read(); -EFBIG: it is larger than size_max. A helper is used
@@ -28,11 +29,8 @@ struct file_request {
 int file_read(struct file_helper *helper, const struct file_request *request,
 	      struct file *ret_file);
 
-/* The number for `owner` of a file: a hash of its path, above the numbers of users. */
+/* The number for `owner` of a file: a hash of its path, never 0. */
 uint64_t file_number(const char *path);
-
-/* The number for `owner` of the files of a user's processes, which wait for each other. */
-uint64_t file_number_of_user(uid_t uid);
 
 /* Describes a status of file_read() for a message. */
 const char *file_strerror(int status);

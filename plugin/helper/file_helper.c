@@ -177,18 +177,22 @@ void file_helper_refresh(struct file_helper *helper)
 static bool is_stuck(const struct file_helper *helper, uint64_t owner)
 {
 	for (size_t i = 0; i < helper->stuck_count; i++)
-		if (helper->stuck[i].owner == owner)
+		if (helper->stuck[i].charge.owner == owner)
 			return true;
 	return false;
 }
 
-static bool is_budget_used_up(const struct file_helper *helper, enum file_budget budget)
+static bool is_budget_used_up(const struct file_helper *helper, const struct file_charge *charge)
 {
-	size_t count = 0;
+	size_t count = 0, of_user = 0;
 
-	for (size_t i = 0; i < helper->stuck_count; i++)
-		count += helper->stuck[i].budget == budget;
-	return count >= FILE_STUCK_MAX;
+	for (size_t i = 0; i < helper->stuck_count; i++) {
+		const struct file_charge *other = &helper->stuck[i].charge;
+
+		count += other->budget == charge->budget;
+		of_user += other->budget == charge->budget && other->user == charge->user;
+	}
+	return count >= FILE_STUCK_MAX || (charge->user && of_user >= FILE_STUCK_USER_MAX);
 }
 
 /* The helper ends by itself when its request has ended at last, as no other one can come. */
@@ -196,8 +200,7 @@ static void set_helper_aside(struct file_helper *helper, const struct file_charg
 {
 	shutdown(helper->helper_fd, SHUT_WR);
 	helper->stuck[helper->stuck_count].fd = helper->helper_fd;
-	helper->stuck[helper->stuck_count].budget = charge->budget;
-	helper->stuck[helper->stuck_count].owner = charge->owner;
+	helper->stuck[helper->stuck_count].charge = *charge;
 	set_stuck_count(helper, helper->stuck_count + 1);
 	helper->helper_fd = -1;
 }
@@ -257,7 +260,7 @@ int helper_ask(struct file_helper *helper, const struct file_charge *charge, uns
 	/* No helper is started for a request that would be given up at once. */
 	if (is_stuck(helper, charge->owner) || is_given_up(helper))
 		return -ETIMEDOUT;
-	if (is_budget_used_up(helper, charge->budget))
+	if (is_budget_used_up(helper, charge))
 		return -EBUSY;
 	begin_ns = clock_ns();
 	end_ns = begin_ns + wait_max(helper, wait_ms);

@@ -7,13 +7,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define FILE_STUCK_MAX 16 /* helpers that wait at the same time, of each budget */
+#define FILE_STUCK_MAX 16     /* helpers that wait at the same time, of each budget */
+#define FILE_STUCK_USER_MAX 4 /* and of files of one user */
 
 /* Files that do not answer use up a bound on stuck helpers. Each kind has its own, so that users
- * cannot use up that of root. */
+ * cannot use up that of root, nor root's processes, which may be those of a container, that of the
+ * plugin. */
 enum file_budget {
 	FILE_OF_USERS,
 	FILE_OF_PID_FILES,
+	FILE_OF_ROOT_PROCESSES,
 	FILE_OF_ROOT, /* and of the plugin itself */
 	FILE_BUDGETS,
 };
@@ -26,8 +29,11 @@ struct file_helper {
 	const char *symbols; /* path of ebpf-symbols, the caller's; NULL: where it is installed */
 	struct {
 		int fd; /* of a helper whose request is not finished */
-		enum file_budget budget;
-		uint64_t owner;
+		struct file_charge {
+			enum file_budget budget;
+			uint64_t owner; /* number of the file */
+			uid_t user;     /* whose file it is; 0: root's, or unknown */
+		} charge;
 	} stuck[FILE_BUDGETS * FILE_STUCK_MAX];
 	size_t stuck_count;
 
@@ -49,18 +55,12 @@ struct file_helper {
 	}
 void file_helper_init(struct file_helper *helper);
 
-/* Whom a request is charged to if the file does not answer: see struct file_request. */
-struct file_charge {
-	enum file_budget budget;
-	uint64_t owner;
-};
-
 /* Calls `ask` with the time of clock_ns() until which it may wait for the helper at helper_fd, and a
  * second time with a new helper if the first one has exited. ask returns 0; an error of the file
  * itself; -EPIPE: the helper has exited or must not be used again; -ETIMEDOUT: it does not reply in
  * time, and is set aside. Returns the status of ask; -ETIMEDOUT at once while an earlier request of
  * the same owner is stuck, or if `meanwhile` gives the request up; or -EBUSY: too many helpers of
- * this budget are stuck. Not to be called with a lock held. */
+ * this budget, or for files of this user, are stuck. Not to be called with a lock held. */
 int helper_ask(struct file_helper *helper, const struct file_charge *charge, unsigned wait_ms,
 	       int (*ask)(struct file_helper *helper, uint64_t end_ns, void *with), void *with);
 

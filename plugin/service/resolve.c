@@ -82,8 +82,8 @@ static bool any_match_rules(const struct config *config)
 	return false;
 }
 
-/* The row for its command line, or 0; ASSIGNMENT_RETRY: it could not be read in time. Processes whose
- * command lines cannot be read delay only other processes of their user. */
+/* The row for its command line, or 0; ASSIGNMENT_RETRY: it could not be read in time. A process whose
+ * command line cannot be read delays no other one, unless its user has several of them. */
 static uint32_t match_command_line(struct fits *fits, struct file_helper *files,
 				   const struct listed_process *process)
 {
@@ -93,8 +93,8 @@ static uint32_t match_command_line(struct fits *fits, struct file_helper *files,
 		.size_max = COMMAND_LINE_MAX,
 		.cut = true,
 		.wait_ms = COMMAND_LINE_WAIT_MS,
-		.budget = process->uid ? FILE_OF_USERS : FILE_OF_ROOT,
-		.owner = file_number_of_user(process->uid),
+		.budget = process->uid ? FILE_OF_USERS : FILE_OF_ROOT_PROCESSES,
+		.user = process->uid,
 	};
 	struct file line;
 	uint32_t row;
@@ -129,7 +129,7 @@ static const struct listed_process *find_listed_process(const struct process_lis
 	return bsearch(&wanted, list->item, list->count, sizeof(wanted), compare_pids);
 }
 
-/* The row of the next ancestor that has one by a rule: the process would have find_inherited_row it, if it had been known
+/* The row of the next ancestor that has one by a rule: the process would have inherited it, if that had been known
  * at the fork. */
 static uint32_t find_inherited_row(const struct process_list *list, const uint32_t *own,
 				   const struct listed_process *process)

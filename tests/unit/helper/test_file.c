@@ -27,6 +27,7 @@ static char directory[] = "/tmp/test_file.XXXXXX";
 static struct file_helper helper;
 static unsigned wait_ms = PATIENCE_MS;
 static enum file_budget budget;
+static uid_t user;
 
 static const char *path_of(const char *name)
 {
@@ -59,6 +60,7 @@ static int read_as(uint64_t owner, const char *name, size_t size_max, bool cut, 
 		.wait_ms = wait_ms,
 		.budget = budget,
 		.owner = owner,
+		.user = user,
 	};
 
 	return file_read(&helper, &request, ret_file);
@@ -205,21 +207,50 @@ static void test_stuck(void)
 	CHECK_UINT(count_descriptors(getpid()), descriptors);
 }
 
+/* The helper is stopped, and does not answer for a file of this number. */
+static void read_stuck(uint64_t owner, uid_t of)
+{
+	struct file file = { 0 };
+
+	/* If there is no helper, this starts one. */
+	if (read_as(100, "small", 100, false, false, &file) == 0)
+		free(file.bytes);
+	kill(child_of(helper.starter), SIGSTOP);
+	wait_ms = WAIT_MS;
+	user = of;
+	CHECK_INT(read_as(owner, "small", 100, false, false, &file), -ETIMEDOUT);
+	user = 0;
+	wait_ms = PATIENCE_MS;
+}
+
+/* Files of one user cannot use up the budget of all. */
+static void test_user_stuck(void)
+{
+	struct file file = { 0 };
+
+	CASE("many of one user time out");
+	for (uint64_t i = 1; i <= FILE_STUCK_USER_MAX; i++)
+		read_stuck(i, 1000);
+	user = 1000;
+	CHECK_INT(read_as(99, "small", 100, false, false, &file), -EBUSY);
+	user = 1001;
+	CHECK_INT(read_as(99, "small", 100, false, false, &file), 0);
+	free(file.bytes);
+	user = 0;
+	file_helper_done(&helper);
+	file_helper_init(&helper);
+}
+
 /* As many as may time out; then nothing of this budget is read until one of them replies. */
 static void test_many_stuck(void)
 {
 	struct file file = { 0 };
-	pid_t starter = helper.starter;
+	pid_t starter;
 
 	CASE("many time out");
-	for (uint64_t i = 0; i < FILE_STUCK_MAX; i++) {
-		if (read_as(100, "small", 100, false, false, &file) == 0)
-			free(file.bytes);
-		kill(child_of(starter), SIGSTOP);
-		wait_ms = WAIT_MS;
-		CHECK_INT(read_as(i, "small", 100, false, false, &file), -ETIMEDOUT);
-		wait_ms = PATIENCE_MS;
-	}
+	for (uint64_t i = 1; i <= FILE_STUCK_MAX; i++)
+		read_stuck(i, 0);
+	starter = helper.starter;
 	CHECK_INT(read_as(99, "small", 100, false, false, &file), -EBUSY);
 	for (budget = FILE_OF_PID_FILES; budget < FILE_BUDGETS; budget++) {
 		CASE("many time out, another budget %d", (int)budget);
@@ -367,6 +398,7 @@ int main(void)
 	test_descriptors();
 	test_signals();
 	test_stuck();
+	test_user_stuck();
 	test_many_stuck();
 	test_killed();
 	test_reused_pid();
