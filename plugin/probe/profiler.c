@@ -105,10 +105,10 @@ static bool read_while_resolving(void *context)
 	return has_time(context);
 }
 
-/* The same while the helper is working. */
-static bool read_meanwhile(void *context)
+/* While the helper works. A new program in a ring would need the helper, so they are not read. */
+static bool is_late(void *context)
 {
-	return !read_while_resolving(context);
+	return !has_time(context);
 }
 
 static void write_profiles(struct profiler *profiler)
@@ -342,7 +342,7 @@ int profiler_start(struct profiler *profiler, struct services *services, struct 
 	if (!count)
 		return 0;
 	profiler->files.symbols = config->symbol_helper;
-	profiler->files.meanwhile = read_meanwhile;
+	profiler->files.meanwhile = is_late;
 	profiler->files.meanwhile_of = profiler;
 	profiler->trigger.length_ns = config->profiles.seconds * NS_PER_S;
 	profiler->rings = calloc(count, sizeof(*profiler->rings));
