@@ -208,6 +208,7 @@ GRAPHS = {
         Graph("Rows in use", unit.NUMBER, (Series("objects-rows_*"),)),
         Graph("Services without a row", unit.NUMBER, (Series("objects-services_without_row_*"),)),
         Graph("Rows given back", unit.RATE, (Series("total_events-rows_returned_*"),)),
+        Graph("Helpers that wait for a file", unit.NUMBER, (Series("objects-helpers_stuck", label="helpers"),)),
         Graph("Hooks in use", unit.Unit("hook set, 0 is off", whole=True), (Series("count-tier_*"),)),
     ),
 }
