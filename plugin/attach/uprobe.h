@@ -30,7 +30,7 @@ int uprobe_links_open(struct uprobe_links *links, const char *probe,
 		      struct file_helper *files, struct error *error);
 
 /* Looks up and attaches what was deferred if that is due: after a second, two more, four and so on, finally
- * every ten minutes, as a try may take as long as the kernel permits, and memory from processes that
+ * every 17 minutes, as a try may take as long as the kernel permits, and memory from processes that
  * have little. Records what is attached now, and what still waits after some seconds. Errors of
  * uprobe_links_open(). */
 int uprobe_links_again(struct uprobe_links *links, const char *probe,

@@ -191,6 +191,9 @@ static void do_slow_for_probe(struct upkeep *upkeep, struct probe *probe)
 	overhead_set_busy(&upkeep->overhead, probe);
 	follow_threshold(probe);
 	check_attachments(probe);
+	/* What it was too busy for is done at once: otherwise it might be busy again by then. */
+	if (upkeep->overhead.wants_busy)
+		upkeep->overhead_due_ns = upkeep->urgent_due_ns = 0;
 	overhead_set_busy(&upkeep->overhead, NULL);
 }
 
@@ -253,25 +256,6 @@ static int add_programs(struct upkeep *upkeep)
 	return status;
 }
 
-int upkeep_open(struct upkeep *upkeep, struct services *services, struct probe *probes,
-		size_t probe_count, double interval_s, overhead_notify *notify)
-{
-	int status;
-
-	*upkeep = (struct upkeep){
-		.services = services,
-		.probes = probes,
-		.probe_count = probe_count,
-		.interval_s = interval_s,
-		.wake = -1,
-	};
-	run_statistics_init(&upkeep->runs, clock_ns());
-	online_cpus_read(&upkeep->cpus);
-	status = overhead_open(&upkeep->overhead, probes, probe_count,
-			       services->config->max_overhead, notify, clock_ns());
-	return status ?: add_programs(upkeep);
-}
-
 static void use_helpers(struct upkeep *upkeep)
 {
 	struct file_helper *slow = upkeep->services->probe_files;
@@ -288,6 +272,28 @@ static void stop_using_helpers(struct upkeep *upkeep)
 	upkeep->services->resolver.files->meanwhile = NULL;
 }
 
+int upkeep_open(struct upkeep *upkeep, struct services *services, struct probe *probes,
+		size_t probe_count, double interval_s, overhead_notify *notify)
+{
+	int status;
+
+	*upkeep = (struct upkeep){
+		.services = services,
+		.probes = probes,
+		.probe_count = probe_count,
+		.interval_s = interval_s,
+		.wake = -1,
+	};
+	run_statistics_init(&upkeep->runs, clock_ns());
+	online_cpus_read(&upkeep->cpus);
+	status = overhead_open(&upkeep->overhead, probes, probe_count,
+			       services->config->max_overhead, notify, clock_ns());
+	status = status ?: add_programs(upkeep);
+	if (status == 0)
+		use_helpers(upkeep);
+	return status;
+}
+
 int upkeep_start(struct upkeep *upkeep)
 {
 	sigset_t all, before;
@@ -296,15 +302,12 @@ int upkeep_start(struct upkeep *upkeep)
 	upkeep->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (upkeep->wake < 0)
 		return -errno;
-	use_helpers(upkeep);
 	/* Signals are for the daemon's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	status = -pthread_create(&upkeep->thread, NULL, run_upkeep, upkeep);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	upkeep->running = status == 0;
-	if (status)
-		stop_using_helpers(upkeep);
 	return status;
 }
 
@@ -323,8 +326,9 @@ void upkeep_stop(struct upkeep *upkeep)
 	if (upkeep->running) {
 		upkeep_wake(upkeep);
 		pthread_join(upkeep->thread, NULL);
-		stop_using_helpers(upkeep);
 	}
+	if (upkeep->services)
+		stop_using_helpers(upkeep);
 	if (upkeep->wake >= 0)
 		close(upkeep->wake);
 	overhead_done(&upkeep->overhead);

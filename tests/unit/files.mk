@@ -75,6 +75,7 @@ UNIT_TESTS = \
 	tests/unit/probe/test_run_counter \
 	tests/unit/probe/test_run_statistics \
 	tests/unit/probe/test_sampler \
+	tests/unit/probe/test_upkeep \
 	tests/unit/schema/test_buckets \
 	tests/unit/schema/test_decode \
 	tests/unit/schema/test_fields \
@@ -204,6 +205,10 @@ tests_unit_probe_test_cpus_SOURCES = tests/unit/probe/test_cpus.c contrib/descri
 tests_unit_cgroup_test_cgroup_name_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cgroup_open,--wrap=open_by_handle_at
 tests_unit_cgroup_test_description_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_cgroup_test_recorded_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
+tests_unit_probe_test_upkeep_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime -Wl,--wrap=services_resolve \
+	-Wl,--wrap=resolver_log_fits -Wl,--wrap=attachments_any -Wl,--wrap=attachments_check \
+	-Wl,--wrap=bpf_enable_stats
+tests_unit_probe_test_upkeep_SOURCES = tests/unit/probe/test_upkeep.c $(fake_maps)
 tests_unit_probe_test_reading_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_probe_test_reading_SOURCES = tests/unit/probe/test_reading.c $(fake_maps)
 tests_unit_service_test_walk_SOURCES = tests/unit/service/test_walk.c $(fake_maps)

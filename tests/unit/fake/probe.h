@@ -37,6 +37,11 @@ static inline struct table *probe_tables(struct probe *probe, struct services *s
 	return probe->tables;
 }
 
+static inline void probe_services(struct probe *probe, struct services *services)
+{
+	probe->services = services;
+}
+
 /* The object is open, but the caller's; NULL: it is not. */
 static inline void probe_object(struct probe *probe, struct bpf_object *bpf)
 {

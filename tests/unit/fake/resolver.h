@@ -21,6 +21,14 @@ static inline void resolver_of(struct services *services, const struct config *c
 	resolver->free_rows = &services->lifecycle.free_rows;
 }
 
+/* The caller owns the helpers: of what the resolver reads, and of objects and attachments. */
+static inline void helpers_of(struct services *services, struct file_helper *files,
+			      struct file_helper *probe_files)
+{
+	services->resolver.files = files;
+	services->probe_files = probe_files;
+}
+
 /* A walk that has not inspected all processes, or has not moved all. */
 static inline void set_unfinished(struct services *services, bool unfinished)
 {
