@@ -310,9 +310,13 @@ static void log_no_room(struct resolver *resolver, uint64_t now_ns)
 	long long unassigned = __atomic_load_n(&resolver->counters->unassigned, __ATOMIC_RELAXED);
 	bool again =
 		resolver->no_room_logged_ns && now_ns - resolver->no_room_logged_ns < LOG_AGAIN_NS;
-
 	/* Processes that have exited since are only in the series. */
-	if (no_room == resolver->no_room_seen || unassigned <= 0 || again)
+	bool lacks_room = no_room != resolver->no_room_seen && unassigned > 0;
+	bool lacked_room = resolver->lacked_room;
+
+	/* A process that has just started may have its row at the next run. */
+	resolver->lacked_room = lacks_room;
+	if (!lacks_room || !lacked_room || again)
 		return;
 	resolver->no_room_seen = no_room;
 	resolver->no_room_logged_ns = now_ns;

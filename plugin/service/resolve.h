@@ -36,6 +36,7 @@ struct resolver {
 	uint64_t refused_seen;      /* of counters->refused */
 	uint64_t no_room_seen;      /* of counters->no_room */
 	uint64_t no_room_logged_ns;
+	bool lacked_room;     /* some processes had no row at the last run */
 	struct quotas quotas; /* of users, for inspections */
 	bool unfinished;      /* some processes were not inspected, or not moved */
 	bool failing;
