@@ -400,19 +400,30 @@ static void check_table_blocks(const struct probe *probe)
 	}
 }
 
+static int start_tables_of(struct probe *probe, bool have_files, struct error *error)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < probe->table_count && status == 0; i++)
+		if (table_has_files(&probe->tables[i]) == have_files)
+			status = table_start(&probe->tables[i], error);
+	return status;
+}
+
+/* Files are read before the walk, which others wait for. */
 static int start_tables(struct probe *probe, struct error *error)
 {
 	struct online_cpus cpus;
-	int status;
-
-	online_cpus_read(&cpus);
-	online_cpus_set(probe, &cpus);
-	status = reading_walk(probe, 0, error);
+	int status = start_tables_of(probe, true, error);
 
 	if (status)
 		return status;
-	for (size_t i = 0; i < probe->table_count && status == 0; i++)
-		status = table_start(&probe->tables[i], error);
+	online_cpus_read(&cpus);
+	online_cpus_set(probe, &cpus);
+	status = reading_walk(probe, 0, error);
+	if (status)
+		return status;
+	status = start_tables_of(probe, false, error);
 	reading_end_walk(probe);
 	return status;
 }

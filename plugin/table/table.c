@@ -194,6 +194,11 @@ static bool is_of_services(const struct table *table)
 	       table->schema.subject.kind == SUBJECT_PROCESS;
 }
 
+bool table_has_files(const struct table *table)
+{
+	return table->rows.text != NULL;
+}
+
 void table_fetch(struct table *table, uint64_t now_ns)
 {
 	if (!table->rows.text)

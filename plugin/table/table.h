@@ -37,6 +37,9 @@ bool table_gives_rows(const struct table *table);
  * -ENOMEM. */
 int table_start(struct table *table, struct error *error);
 
+/* Are its rows those of text files? */
+bool table_has_files(const struct table *table);
+
 /* Reads the files of a table that has any, for the next table_read(). Needs no lock. */
 void table_fetch(struct table *table, uint64_t now_ns);
 
