@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define CHECK_NS (10 * NS_PER_S)
+#define CHECK_LATE_NS NS_PER_S              /* after a file has not answered for the first time */
 #define MARKER_ARGUMENTS "__bpf_usdt_specs" /* of libbpf's usdt.bpf.h; only libbpf can fill it */
 
 struct attachments {
@@ -32,7 +33,7 @@ struct attachments {
 		size_t link_count;
 	} * parts;
 	size_t part_count;
-	uint64_t checked_ns;
+	uint64_t checked_ns, check_ns; /* the last check, and the time until the next */
 	uint64_t online; /* hash of the list of CPUs that were online at the last attach */
 };
 
@@ -169,8 +170,12 @@ static int update_paths(struct attachments *all, const char *probe,
 	int status = 0;
 
 	all->checked_ns = clock_ns();
+	all->check_ns = CHECK_NS;
 	for (size_t i = 0; i < all->path_count && status == 0; i++)
 		status = followed_path_update(&all->paths[i], probe, finder, error);
+	for (size_t i = 0; i < all->path_count; i++)
+		if (all->paths[i].late == 1)
+			all->check_ns = CHECK_LATE_NS;
 	return status;
 }
 
@@ -268,7 +273,7 @@ void attachments_check(struct object *object, const char *probe, const struct fi
 
 	if (!attachments_any(object))
 		return;
-	if (clock_ns() - all->checked_ns >= CHECK_NS)
+	if (clock_ns() - all->checked_ns >= all->check_ns)
 		status = update_paths(all, probe, finder, &error);
 	else
 		status = retry_paths(all, probe, finder, &error);

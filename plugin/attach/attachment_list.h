@@ -31,8 +31,8 @@ ssize_t attachments_attach(struct object *object, const char *probe,
 			   const struct file_finder *finder, struct error *error);
 
 /* Every 10 s at most: checks whether the hooks' paths lead to other files now, and attaches to these;
- * tries again in between what was deferred. A file that was replaced stays attached until it is replaced again; a file of a service as
- * long as one of its processes has it. */
+ * tries again in between what was deferred. A file that was replaced stays attached until it is
+ * replaced again; a file of a service as long as one of its processes has it. */
 void attachments_check(struct object *object, const char *probe, const struct file_finder *finder);
 
 /* Attaches to perf events again if `online`, see periodic_list_online(), has changed since the last

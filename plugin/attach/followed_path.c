@@ -189,6 +189,21 @@ static int attach_files(const struct path_update *update)
 
 /* --- finding the files --- */
 
+/* The file may answer later. Nothing is said at the first time: the start does not wait for long. */
+static int defer_path(const struct path_update *update, const char *why)
+{
+	struct followed_path *path = update->path;
+	struct error text;
+
+	path->waits = true;
+	if (++path->late == 1 || path->logged)
+		return 0;
+	path->logged = true;
+	error_set(&text, 0, "cannot read %s: %s", path->path, why);
+	note_items(path, ATTACHMENT_DEFERRED, text.text);
+	return 0;
+}
+
 static int update_from_path(struct path_update *update)
 {
 	struct followed_path *path = update->path;
@@ -196,6 +211,9 @@ static int update_from_path(struct path_update *update)
 	struct error why;
 	int status = symbol_open(update->finder->files, path->path, 0, &file, &why);
 
+	if (status == -ETIMEDOUT || status == -EBUSY)
+		return defer_path(update, why.text);
+	path->late = 0;
 	if (status) {
 		path->waits = status == -ENOENT;
 		status = path->logged ? 0 : refuse_file(update, status, why.text);

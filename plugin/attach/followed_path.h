@@ -27,7 +27,8 @@ struct followed_path {
 		unsigned missed; /* checks since the one that found a process with it, inclusive */
 	} * files;
 	size_t file_count; /* in the order of discovery */
-	bool waits;        /* there is no such file or process yet */
+	bool waits;        /* there is no such file or process yet, or it does not answer */
+	unsigned late;     /* times in a row that it did not answer */
 	bool logged;       /* it was logged why there is none */
 };
 

@@ -27,9 +27,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* How long the start waits for files that do not answer, all those of one helper together: collectd
+/* How long the start waits for files that do not answer, those of services and those of probes: collectd
  * handles a signal only after it. Upkeep waits longer, and nobody waits for that. */
-#define START_PATIENCE_NS (NS_PER_S / 2)
+#define SERVICES_PATIENCE_NS (NS_PER_S * 3 / 10)
+#define PROBES_PATIENCE_NS (NS_PER_S / 2)
 
 static struct config config;
 static bool configured;
@@ -247,7 +248,8 @@ static int ebpf_init(void)
 	config_finish(&config);
 	raise_memlock();
 	probe_files.symbols = config.symbol_helper;
-	service_files.patience_ns = probe_files.patience_ns = START_PATIENCE_NS;
+	service_files.patience_ns = SERVICES_PATIENCE_NS;
+	probe_files.patience_ns = PROBES_PATIENCE_NS;
 	if (services_open(&services, &config, default_interval_s(), &service_files, &probe_files,
 			  &error) != 0) {
 		error_set(&text, 0, "the plugin is off: %.900s", error.text);

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define SLICE_MS 100
-#define PATIENCE_MIN_NS (50 * NS_PER_S / 1000)
+#define PATIENCE_MIN_NS (NS_PER_S / 10)
 
 /* --- in the starter and helpers: forked from a program with threads, so system calls only --- */
 

@@ -37,8 +37,8 @@ struct file_helper {
 	} stuck[FILE_BUDGETS * FILE_STUCK_MAX];
 	size_t stuck_count;
 
-	/* How long requests may wait in total for files that do not answer. Each may still wait 50
-	 * ms. */
+	/* How long requests may wait in total for files that do not answer. Each may still wait a
+	 * tenth of a second. */
 	uint64_t patience_ns;
 
 	/* Called while a request waits, ten times a second at least; NULL: nothing is done
