@@ -144,11 +144,11 @@ class Ledger:
 class Load:
     """A load program with its own command name. It gets orders and replies line by line."""
 
-    def __init__(self, argv):
+    def __init__(self, argv, environment=None):
         self.name = os.path.basename(argv[0])
         # The program sets its own parent-death signal: no code of the test runs in the child before exec.
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        start_new_session=True)
+                                        start_new_session=True, env=environment)
         self.pid = self.process.pid
 
     def say(self, line):
@@ -285,9 +285,20 @@ class Test(Check):
         return Load([self.program(source, name)] + [self.own(str(arg)) for arg in args])
 
     @staticmethod
-    def load_at(path, *args):
+    def load_at(path, *args, environment=None):
         """Start the load program that was copied to this path."""
-        return Load([path] + [str(arg) for arg in args])
+        return Load([path] + [str(arg) for arg in args], environment)
+
+    def own_libc(self, name):
+        """(path, environment) of a copy of libc for the loads that get this environment, of any user."""
+        directory = os.path.join(self.disk, name)
+        path = os.path.join(directory, "libc.so.6")
+        os.chmod(self.disk, 0o711)
+        os.makedirs(directory, exist_ok=True)
+        if not os.path.exists(path):
+            with open("/proc/self/maps", encoding="utf-8") as maps:
+                shutil.copy(next(line.split()[-1] for line in maps if line.endswith("/libc.so.6\n")), path)
+        return path, {"LD_LIBRARY_PATH": directory}
 
     def stress(self, *args):
         """stress(1) as kt_stress; None where it is not installed."""

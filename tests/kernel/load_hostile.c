@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a user without rights may do on purpose. Each attack runs as nobody,
+ * What a user without rights may do on purpose. Each attack runs as nobody unless it says otherwise,
  * says "ok" when it is in place and ends with its input:
  *   names NAME...     a process of each of these names, beside those of the table below
  *   renames RATE      a process that takes so many new names a second
  *   threads N         a process of so many threads
  *   sockets N         so many sockets, each of which has seen a request and its answer
- *   command-line FILE a process in whose memory any look at the arguments waits for the FILE,
- *                     which is on a file system that does not answer
+ *   command-line FILE [root]
+ *                     a process in whose memory any look at the arguments waits for the FILE,
+ *                     which is on a file system that does not answer; with "root" as root
  *   file-system DIR   mounts such a file system (as root: who may mount depends on the machine).
  *                     DIR/open cannot be opened, DIR/read cannot be read; no look-up of another
  *                     name ends
@@ -19,6 +20,7 @@
 #include <errno.h>
 #include <linux/fuse.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -236,7 +238,7 @@ static void *change_address_space(void *unused)
 }
 
 /* Executes itself again with an argument that fills pages, one of which becomes a page of the file. */
-static void begin_again(const char *path)
+static void begin_again(const char *path, bool as_root)
 {
 	static char filler[FILLER_SIZE];
 	char number[16];
@@ -246,9 +248,26 @@ static void begin_again(const char *path)
 		err(1, "%s", path);
 	snprintf(number, sizeof(number), "%d", fd);
 	memset(filler, 'x', sizeof(filler) - 1);
-	become_nobody();
+	if (!as_root)
+		become_nobody();
 	execl("/proc/self/exe", "load_hostile", "mapped", number, filler, NULL);
 	err(1, "exec");
+}
+
+/* A uprobe waits for the memory of each process that maps its file, and nobody can fork meanwhile. So this process has a
+ * copy of libc, in LD_LIBRARY_PATH, that nobody else has. */
+static void check_libc(void)
+{
+	const char *directory = getenv("LD_LIBRARY_PATH");
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[4200];
+
+	if (!directory || !maps)
+		errx(1, "no LD_LIBRARY_PATH, or no maps");
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, "/libc") && !strstr(line, directory))
+			errx(1, "maps the libc of others: %s", line);
+	fclose(maps);
 }
 
 static void hide_arguments(int fd, char *filler)
@@ -403,9 +422,10 @@ int main(int argc, char **argv)
 	die_with_parent();
 	if (strcmp(attack, "file-system") == 0 && argc == 3) {
 		mount_file_system(argv[2]);
-	} else if (strcmp(attack, "command-line") == 0 && argc == 3) {
-		begin_again(argv[2]);
+	} else if (strcmp(attack, "command-line") == 0 && (argc == 3 || argc == 4)) {
+		begin_again(argv[2], argc == 4);
 	} else if (strcmp(attack, "mapped") == 0 && argc == 4) {
+		check_libc();
 		/* Printed before, because this thread may block for ever, too. */
 		say("ok\n");
 		hide_arguments(atoi(argv[2]), argv[3]);

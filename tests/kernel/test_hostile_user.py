@@ -171,7 +171,8 @@ class Daemon:
 
 
 def attack(test, *args):
-    load = test.load("hostile", *args, name="kt_hostile")
+    _, environment = test.own_libc("libraries")
+    load = test.load_at(test.program("hostile", "kt_hostile"), *args, environment=environment)
     attacks.append(load)
     test.equal(f"attack {args[0]}", load.hear(), "ok")
     return load
