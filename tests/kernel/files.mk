@@ -5,6 +5,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_http2.py \
 	tests/kernel/test_requests.py \
 	tests/kernel/test_symbols.py \
+	tests/kernel/test_upkeep.py \
 	tests/kernel/test_convert.py \
 	tests/kernel/test_bpftrace.py \
 	tests/kernel/test_foreign.py \
@@ -121,6 +122,7 @@ LOADS = \
 	tests/kernel/load_offcpu \
 	tests/kernel/load_sched \
 	tests/kernel/load_slack \
+	tests/kernel/load_slow_symbols \
 	tests/kernel/load_spin \
 	tests/kernel/load_storm \
 	tests/kernel/load_syscall \
