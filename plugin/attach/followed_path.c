@@ -27,6 +27,7 @@ struct path_update {
 	struct error *error;
 	bool any;      /* a file was found */
 	bool complete; /* all processes were checked */
+	bool late;     /* a file of one did not answer */
 };
 
 static bool same_text(const char *a, const char *b)
@@ -199,7 +200,7 @@ static int defer_path(const struct path_update *update, const char *why)
 	if (++path->late == 1 || path->logged)
 		return 0;
 	path->logged = true;
-	error_set(&text, 0, "cannot read %s: %s", path->path, why);
+	error_set(&text, 0, "cannot read %s: %s", path->path ?: "the program", why);
 	note_items(path, ATTACHMENT_DEFERRED, text.text);
 	return 0;
 }
@@ -211,7 +212,9 @@ static int update_from_path(struct path_update *update)
 	struct error why;
 	int status = symbol_open(update->finder->files, path->path, 0, &file, &why);
 
-	if (status == -ETIMEDOUT || status == -EBUSY)
+	if (status == -ECANCELED)
+		return 0;
+	if (helper_may_reply_later(status))
 		return defer_path(update, why.text);
 	path->late = 0;
 	if (status) {
@@ -237,8 +240,11 @@ static int update_from_process(struct path_update *update, pid_t pid, struct err
 
 	if (status == -ENOENT || status == -ESRCH)
 		return 0;
+	if (status == -ECANCELED)
+		return status;
 	if (status) {
 		update->complete = false;
+		update->late |= helper_may_reply_later(status);
 		*why = error;
 		return 0;
 	}
@@ -252,6 +258,8 @@ static int report_none(struct path_update *update, ssize_t processes, const stru
 	struct followed_path *path = update->path;
 	struct error text;
 
+	if (update->late)
+		return defer_path(update, why->text);
 	path->waits = why->text[0] == '\0' && processes != -ENOENT;
 	if (path->logged)
 		return 0;
@@ -298,10 +306,13 @@ static int update_from_service(struct path_update *update)
 		}
 		status = update_from_process(update, pids[i], &why);
 	}
+	if (status == -ECANCELED)
+		return 0;
 	if (update->complete)
 		remove_missed(path);
 	if (status || update->any) {
 		path->logged = path->waits = false;
+		path->late = 0;
 		return status;
 	}
 	return report_none(update, processes, &why);

@@ -102,6 +102,7 @@ static bool may_pass(int status)
 	case EAGAIN:
 	case EBUSY:
 	case ETIMEDOUT:
+	case ECANCELED:
 	case EPIPE:
 		return true;
 	default:

@@ -70,7 +70,7 @@ static int read_state_source(const struct state_source *state_source, const char
 		 state_source->after ?: "");
 	status = file_read(files, &request, &file);
 	if (status)
-		return status == -ETIMEDOUT || status == -EBUSY ? -EAGAIN : -ENOENT;
+		return helper_may_reply_later(status) ? -EAGAIN : -ENOENT;
 	found = state_parse(state_source->format, file.bytes, file.size, id, ret_container);
 	free(file.bytes);
 	return found ? 0 : -ENOENT;

@@ -29,7 +29,7 @@
 
 /* How long the start waits for files that do not answer, those of services and those of probes: collectd
  * handles a signal only after it. Upkeep waits longer, and nobody waits for that. */
-#define SERVICES_PATIENCE_NS (NS_PER_S * 3 / 10)
+#define SERVICES_PATIENCE_NS (NS_PER_S / 4)
 #define PROBES_PATIENCE_NS (NS_PER_S / 2)
 
 static struct config config;

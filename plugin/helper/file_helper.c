@@ -215,17 +215,18 @@ int helper_wait(struct file_helper *helper, int fd, short events, uint64_t end_n
 	struct pollfd ready = { .fd = fd, .events = events };
 
 	lock_assert_none("waiting for a helper process");
-	while (!is_given_up(helper)) {
+	for (;;) {
 		uint64_t now = clock_ns();
 		uint64_t left_ms = now < end_ns ? (end_ns - now) / 1000000 + 1 : 0;
 
+		if (is_given_up(helper))
+			return -ECANCELED;
 		/* Also after the end: what was done meanwhile may have lasted long. */
 		if (poll(&ready, 1, (int)(left_ms < SLICE_MS ? left_ms : SLICE_MS)) > 0)
 			return 0;
 		if (left_ms == 0)
-			break;
+			return -ETIMEDOUT;
 	}
-	return -ETIMEDOUT;
 }
 
 static uint64_t wait_max(const struct file_helper *helper, unsigned wait_ms)
@@ -246,7 +247,7 @@ static void use_patience(struct file_helper *helper, uint64_t waited_ns)
 
 int helper_file_error(int status)
 {
-	return status == -ETIMEDOUT || status == -EPIPE || status == -EBUSY ? -EIO : status;
+	return helper_may_reply_later(status) || status == -EPIPE ? -EIO : status;
 }
 
 int helper_ask(struct file_helper *helper, const struct file_charge *charge, unsigned wait_ms,
@@ -258,7 +259,9 @@ int helper_ask(struct file_helper *helper, const struct file_charge *charge, uns
 	lock_assert_none("a request to a helper process");
 	file_helper_refresh(helper);
 	/* No helper is started for a request that would be given up at once. */
-	if (is_stuck(helper, charge->owner) || is_given_up(helper))
+	if (is_given_up(helper))
+		return -ECANCELED;
+	if (is_stuck(helper, charge->owner))
 		return -ETIMEDOUT;
 	if (is_budget_used_up(helper, charge))
 		return -EBUSY;
@@ -271,12 +274,12 @@ int helper_ask(struct file_helper *helper, const struct file_charge *charge, uns
 		if (status == -EPIPE && helper->helper_fd >= 0)
 			drop_helper(helper);
 	}
-	if (status == -ETIMEDOUT) {
+	if (status == -ETIMEDOUT || status == -ECANCELED)
 		set_helper_aside(helper, charge);
-		use_patience(helper, clock_ns() - begin_ns);
-	} else if (status == -ENOMEM && helper->helper_fd >= 0) {
+	else if (status == -ENOMEM && helper->helper_fd >= 0)
 		drop_helper(helper);
-	}
+	if (status == -ETIMEDOUT)
+		use_patience(helper, clock_ns() - begin_ns);
 	return status;
 }
 

@@ -2,6 +2,7 @@
 #ifndef EBPF_FILE_HELPER_H
 #define EBPF_FILE_HELPER_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,15 +59,22 @@ void file_helper_init(struct file_helper *helper);
 /* Calls `ask` with the time of clock_ns() until which it may wait for the helper at helper_fd, and a
  * second time with a new helper if the first one has exited. ask returns 0; an error of the file
  * itself; -EPIPE: the helper has exited or must not be used again; -ETIMEDOUT: it does not reply in
- * time, and is set aside. Returns the status of ask; -ETIMEDOUT at once while an earlier request of
- * the same owner is stuck, or if `meanwhile` gives the request up; or -EBUSY: too many helpers of
- * this budget, or for files of this user, are stuck. Not to be called with a lock held. */
+ * time; -ECANCELED: `meanwhile` gives the request up. In the last two cases the helper is set aside.
+ * Returns the status of ask; at once -ETIMEDOUT while an earlier request of the same owner is stuck,
+ * or -ECANCELED; or -EBUSY: too many helpers of this budget, or for files of this user, are stuck.
+ * Not to be called with a lock held. */
 int helper_ask(struct file_helper *helper, const struct file_charge *charge, unsigned wait_ms,
 	       int (*ask)(struct file_helper *helper, uint64_t end_ns, void *with), void *with);
 
 /* Waits until the socket is ready to send (POLLOUT) or receive (POLLIN). This is all the waiting of
- * the daemon for its helpers. 0; -ETIMEDOUT, also if the request is given up. */
+ * the daemon for its helpers. 0; -ETIMEDOUT; -ECANCELED: the request is given up. */
 int helper_wait(struct file_helper *helper, int fd, short events, uint64_t end_ns);
+
+/* Does the status of a request say nothing about the file, which may answer later? */
+static inline bool helper_may_reply_later(int status)
+{
+	return status == -ETIMEDOUT || status == -ECANCELED || status == -EBUSY;
+}
 
 /* Turns the errno that a helper has sent about a file into one that cannot be mistaken for a
  * failure of the helper: -EIO for those that helper_ask() gives a meaning. */

@@ -140,7 +140,7 @@ static void find_in_debug(struct file_helper *files, const struct symbol_file *f
 	if (status == 0) {
 		status = add_debug(files, file, debug.fd, wanted, count, found, &why);
 		symbol_close(&debug);
-	} else if (status == -ETIMEDOUT || status == -EBUSY || status == -EPIPE) {
+	} else if (helper_may_reply_later(status) || status == -EPIPE) {
 		status = -EAGAIN;
 	}
 	if (status && status != -EAGAIN)

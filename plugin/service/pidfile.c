@@ -108,10 +108,10 @@ bool pid_files_read(struct pid_files *files, struct file_helper *helper)
 		uint32_t pid = 0;
 		int status = read_pid_file(file, helper, &pid, &owner);
 
-		if (status)
-			log_pid_file_error(file, status);
-		else
+		if (status == 0)
 			file->read = true;
+		else if (status != -ECANCELED)
+			log_pid_file_error(file, status);
 		if (pid && (pid != file->pid || owner != file->owner)) {
 			changed = true;
 			file->doubted = false;

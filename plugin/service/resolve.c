@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define COMMAND_LINE_MAX 4096
-#define COMMAND_LINE_WAIT_MS 500
+#define COMMAND_LINE_WAIT_MS 100 /* each that hangs delays the others once; it is read later */
 #define INSPECT_NS_MAX (250 * 1000000ULL) /* for command lines, in one run */
 #define INSPECT_START_NS_MAX (3 * NS_PER_S)
 #define INSPECT_WAIT_NS_MAX (50 * 1000000ULL) /* of one inspection; a longer wait counts as cost */
@@ -103,7 +103,7 @@ static uint32_t match_command_line(struct fits *fits, struct file_helper *files,
 	snprintf(path, sizeof(path), "/proc/%u/cmdline", process->pid);
 	status = file_read(files, &request, &line);
 	if (status)
-		return status == -ETIMEDOUT || status == -EBUSY ? ASSIGNMENT_RETRY : 0;
+		return helper_may_reply_later(status) ? ASSIGNMENT_RETRY : 0;
 	command_line_join(line.bytes, line.size);
 	row = line.size ? fits_line(fits, line.bytes) : 0;
 	free(line.bytes);
