@@ -221,11 +221,27 @@ static uint64_t tick_ns_max(void)
 	return 2 * NS_PER_S;
 }
 
+/* Objects of ObjectDirectory, which the start has listed, do not hang, but a disk may be slow at boot:
+ * the start's limit is for those that the configuration names. */
+static int open_probe_object(struct probe *probe, struct error *error)
+{
+	struct file_helper *files = probe->services->probe_files;
+	uint64_t patience_ns = files->patience_ns;
+	int status;
+
+	if (!probe->block->object)
+		files->patience_ns = UINT64_MAX;
+	status = object_open(&probe->object, probe->path, files, error);
+	if (!probe->block->object)
+		files->patience_ns = patience_ns;
+	return status;
+}
+
 /* All steps that do not depend on what the kernel permits. */
 static int prepare_hook_set(struct probe *probe, unsigned hook_set, struct error *error)
 {
 	struct error why;
-	int status = object_open(&probe->object, probe->path, probe->services->probe_files, error);
+	int status = open_probe_object(probe, error);
 
 	if (status)
 		return status;
@@ -285,7 +301,7 @@ static int load_hook_set(struct probe *probe, struct error *error)
 static int find_hook_sets(struct probe *probe, uint32_t *ret_hook_sets, char *options, size_t size,
 			  struct error *error)
 {
-	int status = object_open(&probe->object, probe->path, probe->services->probe_files, error);
+	int status = open_probe_object(probe, error);
 
 	if (status)
 		return status;

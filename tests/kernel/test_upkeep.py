@@ -74,7 +74,7 @@ CONF = """
 """
 # About each file that hangs, once.
 MESSAGES = {"object": "probe silent is off: cannot read ",
-        "program": 'probe functions: ignoring Function "silent" until its file changes: cannot read ',
+        "program": 'probe functions: Function "silent" is not attached yet and is tried again: cannot read ',
         "pid": '<Service "silent">: PidFile '}
 NO_REPLY = "its file system does not answer"
 HANGING = len(MESSAGES) + 2  # and two command lines
