@@ -129,6 +129,11 @@ static int defer_location(struct uprobe_work *work, const struct uprobe_location
 		return -ENOMEM;
 	links->deferred = grown;
 	links->deferred[links->deferred_count++] = *location;
+	if (!links->wait_ns) {
+		links->wait_ns = RETRY_NS;
+		links->deferred_ns = clock_ns();
+		links->due_ns = links->deferred_ns + RETRY_NS;
+	}
 	error_set(&text, 0, "cannot %s %s: %s", location->is_unfound ? "read" : "attach to",
 		  location->item->hook->path ?: "the program", why);
 	if (work->logs_deferred && !(location->is_unfound && is_second(location->item)))
@@ -454,29 +459,11 @@ int uprobe_links_open(struct uprobe_links *links, const char *probe,
 	return finish_links(&work, search_items(&work, items, count));
 }
 
-/* If it is, the one after it is scheduled. */
-static bool is_retry_due(struct uprobe_links *links)
-{
-	uint64_t now_ns = clock_ns();
-
-	if (!links->deferred_count || (links->due_ns && now_ns < links->due_ns))
-		return false;
-	if (!links->due_ns) {
-		links->deferred_ns = now_ns;
-		links->wait_ns = RETRY_NS;
-		links->due_ns = now_ns + RETRY_NS;
-		return false;
-	}
-	if (links->wait_ns < RETRY_NS_MAX)
-		links->wait_ns *= 2;
-	links->due_ns = now_ns + links->wait_ns;
-	return true;
-}
-
 int uprobe_links_again(struct uprobe_links *links, const char *probe,
 		       const struct symbol_file *file, struct file_helper *files,
 		       struct error *error)
 {
+	uint64_t now_ns = clock_ns();
 	struct uprobe_work work = { .links = links,
 				    .probe = probe,
 				    .file = file,
@@ -486,9 +473,12 @@ int uprobe_links_again(struct uprobe_links *links, const char *probe,
 				    .location_count = links->deferred_count,
 				    .again = true };
 
-	if (!is_retry_due(links))
+	if (!links->deferred_count || now_ns < links->due_ns)
 		return 0;
-	work.logs_deferred = clock_ns() - links->deferred_ns > LOG_AFTER_NS;
+	work.logs_deferred = now_ns - links->deferred_ns > LOG_AFTER_NS;
+	if (links->wait_ns < RETRY_NS_MAX)
+		links->wait_ns *= 2;
+	links->due_ns = now_ns + links->wait_ns;
 	links->deferred = NULL;
 	links->deferred_count = 0;
 	return finish_links(&work, search_unfound_items(&work));

@@ -17,8 +17,8 @@ struct uprobe_links {
 	struct uprobe_location *deferred;
 	size_t deferred_count;
 	uint64_t deferred_ns; /* since when some have waited, of clock_ns() */
-	uint64_t due_ns;      /* the next try; 0: not known yet */
-	uint64_t wait_ns;     /* before it */
+	uint64_t due_ns;      /* the next try */
+	uint64_t wait_ns;     /* before it; 0: nothing was ever deferred */
 };
 
 /* Attaches the items, whose hooks are in this file: each program to all its locations by one link

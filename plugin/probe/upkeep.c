@@ -162,8 +162,12 @@ static bool urgent_meanwhile(void *of)
 	struct upkeep *upkeep = of;
 	uint64_t now_ns = clock_ns();
 
-	if (!is_upkeep_stopped(upkeep) && now_ns >= upkeep->urgent_due_ns)
+	if (is_upkeep_stopped(upkeep))
+		return true;
+	if (now_ns >= upkeep->urgent_due_ns)
 		do_urgent(upkeep, now_ns);
+	else
+		follow_thresholds(upkeep); /* what wakes the thread when it does not wait here */
 	return is_upkeep_stopped(upkeep) || upkeep->overhead.wants_busy;
 }
 

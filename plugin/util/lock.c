@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-_Thread_local unsigned lock_depth;
+_Thread_local unsigned lock_depth LOCK_DEPTH_MODEL;
 
 void lock_assert_none(const char *what)
 {

@@ -9,7 +9,9 @@
 #include <pthread.h>
 
 #ifdef EBPF_DEBUG
-extern _Thread_local unsigned lock_depth;
+/* The model keeps the plugin from needing a function of the dynamic linker for it. */
+#define LOCK_DEPTH_MODEL __attribute__((tls_model("initial-exec")))
+extern _Thread_local unsigned lock_depth LOCK_DEPTH_MODEL;
 #define LOCK_DEPTH(change) (lock_depth += (unsigned)(change))
 
 /* To be called before whatever may wait; `what` is for the message. */

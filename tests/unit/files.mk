@@ -117,6 +117,7 @@ UNIT_TESTS = \
 	tests/unit/stack/test_store \
 	tests/unit/stack/test_trigger \
 	tests/unit/table/test_cells \
+	tests/unit/table/test_key_pending \
 	tests/unit/table/test_keys \
 	tests/unit/table/test_percentile \
 	tests/unit/table/test_process_slots \
@@ -141,6 +142,7 @@ tests_libtest_a_SOURCES = \
 	tests/unit/fake/daemon.h \
 	tests/unit/fake/helper.h \
 	tests/unit/fake/label.h \
+	tests/unit/fake/keys.h \
 	tests/unit/fake/names.h \
 	tests/unit/fake/oconfig.c \
 	tests/unit/fake/oconfig.h \
@@ -173,6 +175,7 @@ tests_unit_daemon_test_publish_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,schema_read
 tests_unit_table_test_series_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,schema_read
 tests_unit_table_test_cells_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
 tests_unit_table_test_keys_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
+tests_unit_table_test_key_pending_LDFLAGS = $(tests_unit_table_test_keys_LDFLAGS)
 tests_unit_table_test_process_slots_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
 tests_unit_table_test_slots_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
 tests_unit_table_test_rank_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
