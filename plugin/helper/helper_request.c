@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The daemon's side of each request to a helper. A reply that breaks off is followed by bytes that
- * the next request would take for its own reply, so a helper is not used again after -EPIPE or
- * -ETIMEDOUT.
+ * the next request would take for its own reply, so a helper is not used again after -EPIPE,
+ * -ETIMEDOUT or -ECANCELED.
  */
 #include "helper_request.h"
 

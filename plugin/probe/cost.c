@@ -9,8 +9,6 @@
 #include "hook_cost.h"
 #include "util/clock.h"
 
-#include <unistd.h>
-
 #define SAMPLE_US 100000
 
 void cost_mark(struct cost_mark *ret_mark, const struct probe *probe, uint64_t now_ns)
@@ -100,8 +98,9 @@ bool cost_since_function(struct cost_mark *mark, const struct probe *probe, uint
 double cost_percent(const struct cost *cost, const struct probe *probe)
 {
 	double ns = run_counters_cost_ns(&probe->run_counters, cost->runs) + cost->other_ns;
+	uint64_t cpus = __atomic_load_n(&probe->cpus_online, __ATOMIC_RELAXED);
 
-	return 100 * ns / (double)NS_PER_S / (double)sysconf(_SC_NPROCESSORS_ONLN);
+	return 100 * ns / (double)NS_PER_S / (double)cpus;
 }
 
 void cost_note(struct probe *probe, const struct run_statistics *runs)

@@ -25,7 +25,10 @@ static uint64_t online_cpus_end(const struct online_cpus *cpus)
 
 void online_cpus_set(struct probe *probe, const struct online_cpus *cpus)
 {
-	object_set(&probe->object, "cpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	uint64_t online = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+
+	__atomic_store_n(&probe->cpus_online, online, __ATOMIC_RELAXED);
+	object_set(&probe->object, "cpus_online", online);
 	object_set(&probe->object, "cpus_end", online_cpus_end(cpus));
 }
 

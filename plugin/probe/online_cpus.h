@@ -13,7 +13,7 @@ struct online_cpus {
 
 void online_cpus_read(struct online_cpus *ret_cpus);
 
-/* Sets what the probe's programs know of them. */
+/* Sets what the probe and its programs know of them. */
 void online_cpus_set(struct probe *probe, const struct online_cpus *cpus);
 
 /* The same for a probe that is open, when the list has changed: what each CPU runs is attached to those

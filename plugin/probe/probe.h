@@ -50,6 +50,7 @@ struct probe {
 	uint64_t reading_ns, sampled_ns;
 	uint64_t unassigned_logged_ns; /* when services without a row were logged last; 0: never */
 	bool failing;                  /* the last reading failed */
+	uint64_t cpus_online;          /* see online_cpus_set(); atomic */
 	/* Written by upkeep, see pause.h; atomic. */
 	bool paused;  /* not attached */
 	bool resumed; /* since the last reading */

@@ -7,7 +7,7 @@
 
 #include <sys/resource.h>
 
-#define SAMPLE_TRIES 40
+#define SAMPLE_TRIES 400
 #define SAMPLE_US 50000    /* between two of them */
 #define WALK_OLD_US 600000 /* a later reading of the probe process needs another walk */
 #define RUNS "operations_per_second-run_services-service_exec"

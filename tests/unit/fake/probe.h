@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* The caller owns the block; NULL: the probe has none. */
 static inline void probe_of(struct probe *probe, const char *name, double interval_s,
@@ -21,6 +22,7 @@ static inline void probe_of(struct probe *probe, const char *name, double interv
 		.block = block,
 		.subscriber = -1,
 		.reading = PTHREAD_MUTEX_INITIALIZER,
+		.cpus_online = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
 	};
 	snprintf(probe->name, sizeof(probe->name), "%s", name);
 }
