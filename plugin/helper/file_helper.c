@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #define SLICE_MS 100
+#define ATTEMPTS 3 /* of a request */
 #define PATIENCE_MIN_NS (NS_PER_S / 10)
 
 /* --- in the starter and helpers: forked from a program with threads, so system calls only --- */
@@ -267,8 +268,9 @@ int helper_ask(struct file_helper *helper, const struct file_charge *charge, uns
 		return -EBUSY;
 	begin_ns = clock_ns();
 	end_ns = begin_ns + wait_max(helper, wait_ms);
-	/* Twice: the helper may have been killed. */
-	for (int attempt = 0; attempt < 2 && status == -EPIPE; attempt++) {
+	/* Again: the helper may have been killed, and so may the starter, which still takes a request
+	 * while it exits. */
+	for (int attempt = 0; attempt < ATTEMPTS && status == -EPIPE; attempt++) {
 		status = helper->helper_fd < 0 ? start_helper(helper) : 0;
 		status = status ?: ask(helper, end_ns, with);
 		if (status == -EPIPE && helper->helper_fd >= 0)

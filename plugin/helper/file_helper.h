@@ -56,8 +56,8 @@ struct file_helper {
 	}
 void file_helper_init(struct file_helper *helper);
 
-/* Calls `ask` with the time of clock_ns() until which it may wait for the helper at helper_fd, and a
- * second time with a new helper if the first one has exited. ask returns 0; an error of the file
+/* Calls `ask` with the time of clock_ns() until which it may wait for the helper at helper_fd, and
+ * twice more at most with a new helper if the one before has exited. ask returns 0; an error of the file
  * itself; -EPIPE: the helper has exited or must not be used again; -ETIMEDOUT: it does not reply in
  * time; -ECANCELED: `meanwhile` gives the request up. In the last two cases the helper is set aside.
  * Returns the status of ask; at once -ETIMEDOUT while an earlier request of the same owner is stuck,

@@ -271,9 +271,9 @@ static void test_many_stuck(void)
 /* One of the two processes is killed, or both. */
 static void test_killed(void)
 {
-	struct file file = { 0 };
-
 	for (int which = 1; which <= 3; which++) {
+		struct file file = { 0 };
+
 		CASE("killed: %d", which);
 		if (which & 1)
 			kill(child_of(helper.starter), SIGKILL);
