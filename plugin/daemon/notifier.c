@@ -17,10 +17,10 @@
 #include "dispatch.h"
 #include "event/limit.h"
 #include "util/clock.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,7 +199,6 @@ static void set_notifier_fds(struct notifier *notifier)
 
 static int start_notifier_thread(struct notifier *notifier)
 {
-	sigset_t all, before;
 	int status;
 
 	notifier->fds = calloc(notifier->ring_count + 1, sizeof(*notifier->fds));
@@ -209,11 +208,7 @@ static int start_notifier_thread(struct notifier *notifier)
 	if (notifier->stop < 0)
 		return -errno;
 	set_notifier_fds(notifier);
-	/* Signals are for the daemon's threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	status = -pthread_create(&notifier->thread, NULL, run_notifier, notifier);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	status = thread_start(&notifier->thread, run_notifier, notifier);
 	notifier->running = status == 0;
 	if (status)
 		close(notifier->stop);

@@ -14,10 +14,10 @@
 #include "stack/folded_file.h"
 #include "util/clock.h"
 #include "util/lock.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,17 +279,12 @@ static int open_stack_rings(struct profiler *profiler, struct error *error)
 
 static int start_profiler_thread(struct profiler *profiler, struct error *error)
 {
-	sigset_t all, before;
 	int status;
 
 	profiler->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (profiler->wake < 0)
 		return error_set(error, -errno, "cannot make an eventfd: %s", strerror(errno));
-	/* Signals are for the daemon's threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	status = -pthread_create(&profiler->thread, NULL, run_profiler, profiler);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	status = thread_start(&profiler->thread, run_profiler, profiler);
 	if (status) {
 		close(profiler->wake);
 		return error_set(error, status, "cannot make a thread: %s", strerror(-status));

@@ -8,10 +8,10 @@
 
 #include "config/name.h"
 #include "util/clock.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,17 +141,12 @@ static void *run_sampler(void *context)
 
 static int start_sampler_thread(struct sampler *sampler)
 {
-	sigset_t all, before;
 	int status;
 
 	sampler->stop = eventfd(0, EFD_CLOEXEC);
 	if (sampler->stop < 0)
 		return -errno;
-	/* Signals are for the daemon's threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	status = -pthread_create(&sampler->thread, NULL, run_sampler, sampler);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	status = thread_start(&sampler->thread, run_sampler, sampler);
 	sampler->running = status == 0;
 	if (status)
 		close(sampler->stop);

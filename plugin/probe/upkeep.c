@@ -12,10 +12,10 @@
 #include "attach/attachment_list.h"
 #include "pause.h"
 #include "util/clock.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -300,17 +300,12 @@ int upkeep_open(struct upkeep *upkeep, struct services *services, struct probe *
 
 int upkeep_start(struct upkeep *upkeep)
 {
-	sigset_t all, before;
 	int status;
 
 	upkeep->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (upkeep->wake < 0)
 		return -errno;
-	/* Signals are for the daemon's threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	status = -pthread_create(&upkeep->thread, NULL, run_upkeep, upkeep);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	status = thread_start(&upkeep->thread, run_upkeep, upkeep);
 	upkeep->running = status == 0;
 	return status;
 }

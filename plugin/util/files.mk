@@ -12,4 +12,5 @@ libengine_a_SOURCES += \
 	plugin/util/number.c plugin/util/number.h \
 	plugin/util/pace.c plugin/util/pace.h \
 	plugin/util/regex.c plugin/util/regex.h \
-	plugin/util/scoped_open.c plugin/util/scoped_open.h
+	plugin/util/scoped_open.c plugin/util/scoped_open.h \
+	plugin/util/thread.c plugin/util/thread.h
