@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the probe request sees, against those who know. make evidence EVIDENCE_FLAGS="redis nginx": of these alone.
+# What the probe request sees, against those who know. tests/measure/accuracy/run redis nginx: of these alone.
 evidence_programs = tests/measure/accuracy/inference tests/measure/accuracy/load
 # Compiled by the scripts, where compilers and libraries are there.
 evidence_cxx = grpc_client grpc_server search
@@ -10,9 +10,6 @@ tests_measure_accuracy_load_SOURCES = tests/measure/accuracy/load.c \
 	tests/measure/accuracy/protocol.c tests/measure/accuracy/protocol.h \
 	tests/measure/accuracy/record.c tests/measure/accuracy/record.h
 tests_measure_accuracy_load_LDADD = -lm
-evidence: all $(evidence_programs)
-	$(AM_TESTS_ENVIRONMENT) $(srcdir)/tests/measure/accuracy/run $(EVIDENCE_FLAGS)
 
 EXTRA_DIST += $(wildcard $(srcdir)/tests/measure/accuracy/*.py) $(evidence_cxx:%=tests/measure/accuracy/%.cc) \
 	$(addprefix tests/measure/accuracy/,run go_http2.go go_server.go JavaServer.java)
-.PHONY: evidence

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# make bench BENCH_FLAGS=--short: in a minute. bench-requests, bench-toolbox: likewise, and what to measure, see there.
+# What the plugin costs.
 bench_programs = tests/measure/cost/code tests/measure/cost/processes tests/measure/cost/event tests/measure/cost/hash_loop tests/measure/cost/hooks \
 	tests/measure/cost/kinds tests/measure/cost/loads.so tests/measure/cost/text tests/measure/cost/threads tests/measure/cost/walk
 bench_bpf_objects = tests/measure/cost/bpf/floor.bpf.o tests/measure/cost/bpf/kinds.bpf.o tests/measure/cost/bpf/listing.bpf.o \
@@ -21,13 +21,6 @@ tests_measure_cost_hooks_LDADD = $(LIBBPF_LIBS)
 # By hand: make tests/measure/cost/code && tests/measure/cost/code FILE...; make tests/measure/cost/text && tests/measure/cost/text
 tests_measure_cost_code_LDADD = $(symbols)
 tests_measure_cost_text_LDADD = $(engine)
-bench: all $(bench_programs) $(bench_bpf_objects)
-	$(AM_TESTS_ENVIRONMENT) $(srcdir)/tests/measure/cost/run $(BENCH_FLAGS)
-bench-requests: all $(bench_programs) tests/measure/accuracy/load $(bench_bpf_objects)
-	$(AM_TESTS_ENVIRONMENT) $(srcdir)/tests/measure/cost/run-requests $(BENCH_FLAGS)
-bench-toolbox: all $(bench_programs) $(bench_bpf_objects)
-	$(AM_TESTS_ENVIRONMENT) $(srcdir)/tests/measure/cost/run-toolbox $(BENCH_FLAGS)
 
-EXTRA_DIST += $(bench_bpf_objects:.o=.c) $(wildcard $(srcdir)/tests/measure/cost/*.py) tests/measure/cost/README.md \
-	tests/measure/cost/run tests/measure/cost/run-requests tests/measure/cost/run-toolbox tests/measure/cost/bpf/listing.bt
-.PHONY: bench bench-requests bench-toolbox
+EXTRA_DIST += $(bench_bpf_objects:.o=.c) $(wildcard $(srcdir)/tests/measure/cost/*.py) \
+	$(addprefix tests/measure/cost/,README.md run run-kernels run-requests run-toolbox bpf/listing.bt)

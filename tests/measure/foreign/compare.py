@@ -19,7 +19,7 @@ import yaml  # noqa: E402
 import bpf_objects  # noqa: E402
 import collectd  # noqa: E402
 import lib  # noqa: E402
-import rows  # noqa: E402
+import map_rows  # noqa: E402
 
 PREFIX = "exporter-"
 KERNEL_NAME = 15   # bytes of a map's name
@@ -127,7 +127,7 @@ class Trial:
     def _snapshot(self):
         """When it began, when it was over, and what all maps held."""
         began = time.time()
-        dumps = {example.name: {metric: rows.dump(bpf_objects.BPFTOOL, number) for metric, number in example.maps.items()}
+        dumps = {example.name: {metric: map_rows.dump(bpf_objects.BPFTOOL, number) for metric, number in example.maps.items()}
                  for example in self.examples}
         return began, time.time(), dumps
 
@@ -159,7 +159,7 @@ class Trial:
             if name not in example.maps:
                 figure.wrong.append(f"{name}: its map is not found")
                 continue
-            namer = rows.Series(metric, is_histogram)
+            namer = map_rows.Series(metric, is_histogram)
             totals = [namer.totals(dumps[example.name][name]) for _, _, dumps in snapshots]
             if is_histogram:
                 self._compare_histogram(figure, example, metric, series, snapshots, totals)

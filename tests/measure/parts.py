@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""The parts of `make measure`."""
+
+from typing import NamedTuple
+
+
+class Part(NamedTuple):
+    """One table of docs/measured.md, and the program that measures it: it adds its rows by rows.py. Given --short, it takes
+    less than a minute. Its exit status: 0 measured, 77 cannot run here (the reason is printed behind "skip: "), else failed."""
+
+    title: str
+    text: str           # what the reader needs for the table
+    command: tuple      # program below tests/measure, and its arguments
+    long: tuple = ()    # arguments without --short
+    pages: tuple = ()   # with the details, in docs/
+
+
+PARTS = {
+    "daemon": Part("What collectd and the machine pay",
+                   "Costs of the readings, the start, the memory and the events that probes hook by default.",
+                   ("cost/run",), pages=("cost-daemon.md",)),
+    "requests": Part("What an exchange of a server pays for the probe request",
+                     "Server and client over loopback, in turns with and without.",
+                     ("cost/run-requests",), pages=("cost-requests.md",)),
+    "kernels": Part("The same under other kernels",
+                    "In an emulator whose clock goes by the instructions that it executes: figures are instructions, and no time.",
+                    ("cost/run-kernels",), pages=("cost-kernels.md",)),
+    "toolbox": Part("What an event pays for a probe, beside the program of libbpf-tools",
+                    "One thread makes the same event over and over, in turns with the probe and with the program.",
+                    ("cost/run-toolbox",), pages=("cost-toolbox.md",)),
+    "evidence": Part("How accurate the request metrics are, and when they show saturation",
+                     "Real services under rising load, against what their clients count and time.",
+                     ("accuracy/run",), pages=("evidence.md",)),
+    "why": Part("Whether the largest part of a request's time is the fault",
+                "Real services that are broken in a known way.",
+                ("faults/run",), pages=("why-slow.md",)),
+    "exporter": Part("Examples of ebpf_exporter as probes",
+                     "Needs a checkout of that project: `make measure PARTS=exporter EXPORTER=DIRECTORY`.",
+                     ("foreign/run",), pages=("ebpf-exporter.md",)),
+    "tests": Part("Figures of the tests",
+                  "Shares of time, percentiles and latencies that tests compare with the truth, and that depend on the machine.",
+                  ("figures/run",)),
+}
