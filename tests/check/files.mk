@@ -11,6 +11,7 @@ BUILD_TESTS = \
 	tests/check/clang.sh \
 	tests/check/configure.sh \
 	tests/check/describe.sh \
+	tests/check/figures.py \
 	tests/check/format.sh \
 	tests/check/install.sh \
 	tests/check/licence.sh \
