@@ -7,19 +7,18 @@ import os
 import statistics
 from functools import cached_property
 
-from measure import ARRIVALS, RESULT
-from services import WORKLOADS
-from store import Store
+from measure import ARRIVALS
+from store import Store, step_of
 
 MIDDLE = 0.55  # share of the maximum
 PREDICTS = 0.4
 CAPABLE = 0.2  # error of what is foretold
-FEW = 3  # levels of a short run
 UNSENT = 0.03
 RISEN = 5
 SCARCE = 10
 SLACK = f"slack below {SCARCE} %"
 WAITING = "waiting above 1 (16)"
+POLL_IDLE = f"poll idle below {SCARCE} %"
 ABOVE = 5  # samples above a percentile, for it to be one
 PERCENTILES = ("p50", "p90", "p99")
 
@@ -65,13 +64,13 @@ class Level:
         self.client = data["client"]
         self.server = data["server"]
         self.begin, self.end = self.client["begin"], self.client["end"]
-        # With the client's connecting, and the time of rest around it. A reading's step ends up to a half later, and
-        # the reading may be late.
-        self.around = data["begin"] - 0.5 * run.interval, data["end"] + 3 * run.interval
+        self.around = data["before"], data["after"]
 
     def _values(self, metric, source="value"):
         """Of whole readings within the level."""
-        return self.store.rows(metric, source, self.begin + self.run.interval, self.end - self.run.interval)
+        moments = self.run.moments
+        return {step: value for step, value in self.store.rows(metric, source, *self.around).items()
+                if step in moments and self.begin <= moments.get(step - self.run.interval, 0) and moments[step] <= self.end}
 
     @cached_property
     def answered(self):
@@ -88,6 +87,11 @@ class Level:
     def byte_count(self):
         """Exchanges, received and sent, as integers: a counter's."""
         return round(self.exchanges), *(round(self._counted("if_octets", source)) for source in ("rx", "tx"))
+
+    @property
+    def agrees(self):
+        """Whether exchanges and bytes are exactly those of the service's own log."""
+        return self.byte_count == tuple(self.server[key] for key in ("requests", "rx", "tx"))
 
     @cached_property
     def expected(self):
@@ -147,7 +151,7 @@ class Level:
         """The same as percentile(), of the client's record: "latency" or "open"."""
         column = 2 + PERCENTILES.index(which)
         return median(row[column] for row in self.client[record]["seconds"]
-                      if self.begin + self.run.interval <= row[0] < self.end - self.run.interval)
+                      if self.begin <= row[0] and row[0] + 1 <= self.end)
 
     def error(self, metric, column, which):
         """Of a percentile, relative to the service's own log: the median over the readings."""
@@ -155,8 +159,8 @@ class Level:
         share = float(which[1:]) / 100
         errors = []
         for step, got in stored.items():
-            begin, end = moments.get(step - self.run.interval), moments.get(step)
-            truth = sorted(row[column] for row in self.server["log"] if begin and end and begin < row[0] <= end)
+            begin, end = moments[step - self.run.interval], moments[step]
+            truth = sorted(row[column] for row in self.server["log"] if begin < row[0] <= end)
             if (1 - share) * len(truth) >= ABOVE:
                 errors.append(got / truth[int(share * (len(truth) - 1))] - 1)
         return median(errors)
@@ -182,7 +186,7 @@ class Run:
 
     def _span(self, levels):
         """Of the readings that tell of all levels."""
-        return levels[0]["begin"] - 2 * self.interval, levels[-1]["end"] + 3 * self.interval
+        return levels[0]["before"] - self.interval, levels[-1]["after"] + self.interval
 
     def __getattr__(self, name):
         return self.result[name]
@@ -197,8 +201,8 @@ class Run:
 
     @cached_property
     def moments(self):
-        """{end of step: time of its reading}; collectd rounds it to a full second."""
-        return {math.floor(moment + 0.5): moment for moment in self.readings}
+        """{end of step: time of its reading}"""
+        return {step_of(moment): moment for moment in self.readings}
 
     @cached_property
     def r2_observed(self):
@@ -239,8 +243,7 @@ class Run:
         return {
             SLACK: first_lasting(self.levels, lambda level: level.figure("percent-slack") < SCARCE),
             WAITING: first_lasting(self.levels, lambda level: level.figure("gauge-requests_waiting") > self.batch),
-            f"poll idle below {SCARCE} %": first_lasting(
-                self.levels, lambda level: level.figure("percent-poll_idle") < SCARCE),
+            POLL_IDLE: first_lasting(self.levels, lambda level: level.figure("percent-poll_idle") < SCARCE),
             "wait p50 rises": self._rises(lambda level: level.percentile("wait", "p50"), RISEN),
             "response p50 rises": self._rises(lambda level: level.percentile("response", "p50"), RISEN),
         }
@@ -248,32 +251,35 @@ class Run:
     @cached_property
     def telling(self):
         """Whether its levels are those of the service alone: nothing else has its CPU, or is waited for."""
-        return len(self.levels) > FEW and not self.shares_cpu and self.network == "loopback"
+        return not self.shares_cpu and self.network == "loopback"
 
     @cached_property
     def recognized(self):
-        """Whether slack or what waits tells of saturation within a level of the client's knee, which there must be.
-        None: there are no such series."""
-        if not any(self.store.has(metric) for metric in ("percent-slack", "gauge-requests_waiting")):
-            return None
-        return any(self._is_near_knee(self.signals[signal]) for signal in (SLACK, WAITING))
+        """Whether slack or what waits tells of saturation within a level of the client's knee, which there must be."""
+        return any(map(self.is_near_knee, (SLACK, WAITING)))
 
-    def _is_near_knee(self, level):
-        return bool(level and self.knee) and abs(self.levels.index(level) - self.levels.index(self.knee)) <= 1
+    def is_near_knee(self, signal):
+        distance = self.from_knee(signal)
+        return distance is not None and abs(distance) <= 1
+
+    def from_knee(self, signal):
+        """How many levels above the client's knee the signal tells of saturation; None: one of them is nowhere."""
+        level = self.signals[signal]
+        return self.levels.index(level) - self.levels.index(self.knee) if level and self.knee else None
 
     @cached_property
     def predicted(self):
         """Requests per second that it is capable of, as said where it is not busy yet."""
         return mean(level.figure("gauge-request_capacity") for level in self.levels if level.share == PREDICTS)
 
-    def foretold(self, error):
-        """Whether its maximum was, with an error up to that. None: nothing is predicted."""
-        return None if math.isnan(self.predicted) else abs(self.predicted / self.most - 1) <= error
+    @cached_property
+    def capacity_error(self):
+        """Relative to the maximum."""
+        return self.predicted / self.most - 1
 
     @property
-    def knee_reason(self):
-        """Why it is not told."""
-        return WORKLOADS[self.name].knee_reasons.get(self.arrivals)
+    def foretold(self):
+        return abs(self.capacity_error) <= CAPABLE
 
     @cached_property
     def cost(self):
@@ -285,19 +291,24 @@ class Run:
         """The level at which most is answered."""
         return max(self.levels, key=lambda level: level.whole_rate)
 
-    def capacity_reason(self, error):
+    @property
+    def capacity_reason(self):
         """Why its maximum is not foretold, where it would be if each request cost what it costs at the busiest level."""
         cost = self.busiest.figure("gauge-request_cpu")
-        if self.foretold(error) is not False or not abs(1 / cost / self.most - 1) <= error:
+        if self.foretold or not abs(1 / cost / self.most - 1) <= CAPABLE:
             return None
         return (f"a request costs {1e6 * self.cost:.1f} us of CPU time at {PREDICTS:.0%}, and {1e6 * cost:.1f} us at "
                 f"{self.busiest.share:.0%}")
 
+    def beside_client(self, which):
+        """The response time as the probe sees it, divided by that of the client: the median of the levels up to the middle."""
+        return self.usual(lambda level: level.percentile("response", which) / level.said("latency", which))
 
-def load(directory):
-    """The run whose result is there, or None."""
+
+def load(path):
+    """The run of this result, or None."""
     try:
-        with open(os.path.join(directory, RESULT), encoding="utf-8") as file:
-            return Run(json.load(file), directory)
+        with open(path, encoding="utf-8") as file:
+            return Run(json.load(file), os.path.dirname(path))
     except FileNotFoundError:
         return None

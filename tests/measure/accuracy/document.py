@@ -2,10 +2,10 @@
 """Results as a document in Markdown."""
 
 import math
-import os
 
 import graph
 from analysis import ABOVE, CAPABLE, MIDDLE, PERCENTILES, PREDICTS, RISEN, SCARCE, UNSENT
+from rows import page, page_path
 
 # Table II of the paper: R^2 of RPS_obsv without and with 10 ms of delay and 1 % of loss.
 PAPER = {
@@ -31,17 +31,16 @@ HEAD = """\
 
 # What the probe request sees
 
-Written by `make evidence`, which runs real services under rising load, lets collectd with this plugin store what the
-kernel counted in RRD files, and compares what is read back with what the client counted. The server has one CPU, its
+Written by `make measure PARTS=evidence`, which runs real services under rising load, lets collectd with this plugin store what
+the kernel counted in RRD files, and compares what is read back with what the client counted. The server has one CPU, its
 client and collectd have the others. 100 % is what this CPU has time for; the load is open loop (requests are sent when
 they are due, whether or not others are answered). Arrivals are at random moments, one request at a time (poisson) or
-16 at once (bursty).
+16 at once (bursty). What is wanted of all this, and what was got, is in [measured.md](measured.md).
 
-`make evidence EVIDENCE_FLAGS="redis nginx"` measures these two again, `EVIDENCE_FLAGS="--arrivals bursty"` with these
-arrivals alone, `EVIDENCE_FLAGS="--network 'delay 10ms loss 1%'"` with such a network where the kernel has netem, `--vm
-6.12` under that kernel, in an emulated machine. This one is slow, its clock goes by what its one CPU does, and server,
-client and collectd share it: there 100 % is what is answered on loopback when there are always requests, and its
-figures are for comparison with each other alone.
+In a build directory, `tests/measure/accuracy/run redis nginx` measures these two again, with `--network 'delay 10ms loss 1%'`
+in such a network where the kernel has netem, with `--vm 6.12` under that kernel, in an emulated machine, with `--all-levels`
+it shows the levels of all services. The emulated machine's clock goes by what its one CPU does, which server, client and
+collectd share: there 100 % is what is answered on loopback when there are always requests.
 """
 REQUESTS = """\
 ## Requests
@@ -49,9 +48,7 @@ REQUESTS = """\
 R² is that of the straight line through all levels, against the rate of responses that the client has counted: of
 RPS_obsv (equation 1 of the paper, `gauge-send_gap-frequency`) over the same windows, and of exchanges
 (`total_requests`) over the whole level. The paper's figures are of its machines, for the service that is nearest. The
-error of exchanges is the largest of all levels. Where windows have but some tens of responses, as those of the HTTP
-inference in the emulated machine, those at their edges count in RPS_obsv's R². gRPC sends frames of its own as well,
-and when it is saturated several responses at once, which RPS_obsv counts as one and the slow machine shows most.
+error of exchanges is the largest of all levels.
 """
 SATURATION = f"""\
 ## Saturation
@@ -60,23 +57,19 @@ The level from which on each signal tells of it, until the last; -: not at all. 
 p99, from the moment when a request was due, is more than {RISEN} times what is usual, or more than {UNSENT:.0%} of the
 requests due found no free connection. Usual is the median of the levels up to {MIDDLE:.0%}. Slack is `percent-slack`,
 waiting `gauge-requests_waiting`, which is compared with the number of requests that arrive at once. Poll idle
-(`percent-poll_idle`) is the share of time in which the threads that poll wait for events. Wait and response rise to
-more than {RISEN} times what is usual.
+(`percent-poll_idle`) is the share of time in which the threads that poll wait for events; -, too, where none polls. Wait and
+response rise to more than {RISEN} times what is usual.
 
 Saturation is told where slack falls below {SCARCE} %, or waiting rises above that number, within one level of the knee.
-Waiting is the rate of requests times their wait in the socket: where many thousands are answered in a second it is
-above 1 long before the knee.
 """
 CAPACITY = f"""\
 ## Capacity
 
 `gauge-request_capacity` at {PREDICTS:.0%} of the load, against the maximum: requests per second of the service's
 CPU time when there are always requests. The service has one CPU, which is what limits it. Beside it stands what was
-answered at most, by the clock, at any level. The CPU time per request is `gauge-request_cpu`.
-
-It is not the same at any load. A thread that finds the next request waiting when it has answered one needs no wake-up
-for it, nor do its caches grow cold meanwhile: so most services get further than is foretold while they are idle for most
-of the time. Where that is more than {CAPABLE:.0%}, and the cost where most is answered foretells the maximum, it stands below.
+answered at most, by the clock, at any level. The CPU time per request is `gauge-request_cpu`. It depends on the load: a
+thread that finds the next request waiting needs no wake-up for it, nor do its caches grow cold meanwhile. Below stands where
+the error is more than {CAPABLE:.0%}, and the cost where most is answered foretells the maximum.
 """
 TRUTH = f"""\
 ## Percentiles
@@ -91,17 +84,18 @@ of the levels up to the middle. The rest is the client's own time and the networ
 LEVELS = """\
 ## Levels
 
-The figures of each service at each level. Waiting and in progress are averages over the time of the level; beside them
+The figures at each level. Waiting and in progress are averages over the time of the level; beside them
 stands how many requests were on their way on average as the client has it, from sending to the response's last byte.
 """
 DISTURBANCE = """\
 ## Delay and loss
 
 Without → with them, under the same kernel: medians of the levels up to the middle. The delay is that of each packet,
-on both ways, and what is lost is sent again: the client's latencies are then the network's, and the figures of the
-service should stay what they were. Clients have four times as many connections with them as without, but those of
-services that have a process for each.
+on both ways, and what is lost is sent again: the client's latencies are then the network's. Clients have four times as many
+connections with them as without, but those of services that have a process for each.
 """
+# An event loop, a thread pool, a process for each connection.
+SHOWN = "redis", "java", "apache-prefork"
 
 
 def number(value, digits=4):
@@ -125,44 +119,38 @@ def paper(run):
 
 
 def requests(runs):
-    rows = [[run.title, run.where, f"{run.most:,.0f}/s", f"{run.r2_observed:.5f}", paper(run),
+    rows = [[run.name, run.title, run.where, f"{run.most:,.0f}/s", f"{run.r2_observed:.5f}", paper(run),
              f"{run.r2_exchanges:.6f}", f"{run.missed:.4%}"]
             for run in runs]
-    return table(["service", "where", "maximum", "R² of RPS_obsv", "in the paper", "R² of exchanges",
+    return table(["service", "what it is", "where", "maximum", "R² of RPS_obsv", "in the paper", "R² of exchanges",
                   "largest error of exchanges"], rows)
 
 
 def saturation(runs):
-    if not runs:
-        return ""
-
     def where(level):
         return "-" if level is None else f"{level.share:.0%}"
 
     def recognized(run):
-        return "-" if run.recognized is None or not run.telling else "yes" if run.recognized else "no"
+        return "-" if not run.telling else "yes" if run.recognized else "no"
 
-    rows = [[run.title, run.where, where(run.knee), *(where(level) for level in run.signals.values()), recognized(run)]
+    rows = [[run.name, run.where, where(run.knee), *(where(level) for level in run.signals.values()), recognized(run)]
             for run in runs]
-    heads = ["service", "where", "client's knee", *runs[0].signals, "told"]
-    return table(heads, rows) + why(runs, lambda run: run.knee_reason)
+    return table(["service", "where", "client's knee", *runs[0].signals, "told"], rows)
 
 
-def why(runs, reason):
+def why(runs):
     """The reasons of those that have one."""
-    reasons = [f"- {run.title}, {run.arrivals}: {reason(run)}\n" for run in runs if run.telling and reason(run)]
+    reasons = [f"- {run.name}, {run.arrivals}: {run.capacity_reason}\n" for run in runs if run.capacity_reason]
     return "\n" + "".join(reasons) if reasons else ""
 
 
 def capacity(runs):
     runs = [run for run in runs if run.telling]
-    rows = []
-    for run in runs:
-        rows.append([run.title, run.where, number(1e6 * run.cost), number(1e6 * run.busiest.figure("gauge-request_cpu")), number(run.predicted), f"{run.most:,.0f}",
-                     f"{max(level.whole_rate for level in run.levels):,.0f}", percent(run.predicted / run.most - 1)])
+    rows = [[run.name, run.where, number(1e6 * run.cost), number(1e6 * run.busiest.figure("gauge-request_cpu")),
+             number(run.predicted), f"{run.most:,.0f}", f"{max(level.whole_rate for level in run.levels):,.0f}",
+             percent(run.capacity_error)] for run in runs]
     return table(["service", "where", f"CPU time per request at {PREDICTS:.0%}, us", "where most is answered, us",
-                  "predicted, requests/s", "maximum", "answered at most", "error"],
-                 rows) + why(runs, lambda run: run.capacity_reason(CAPABLE)) if rows else ""
+                  "predicted, requests/s", "maximum", "answered at most", "error"], rows) + why(runs) if rows else ""
 
 
 def truth(runs):
@@ -171,7 +159,7 @@ def truth(runs):
     for run in runs:
         for level in run.levels:
             if level.server:
-                rows.append([run.title, run.where, f"{level.share:.0%}",
+                rows.append([run.name, run.where, f"{level.share:.0%}",
                              *(percent(level.error(metric, column, p)) for metric, column in
                                (("service_first", 1), ("service", 2)) for p in PERCENTILES)])
     return table(["service", "where", "load", *(f"{what} {p}" for what in ("first send", "last send")
@@ -180,9 +168,7 @@ def truth(runs):
 
 def clients(runs):
     """The response time as the probe sees it, by that of the client."""
-    rows = [[run.title, run.where,
-             *(f"{run.usual(lambda level, p=p: level.percentile('response', p) / level.said('latency', p)):.2f}"
-               for p in PERCENTILES)] for run in runs]
+    rows = [[run.name, run.where, *(f"{run.beside_client(p):.2f}" for p in PERCENTILES)] for run in runs]
     return table(["service", "where", *PERCENTILES], rows)
 
 
@@ -198,7 +184,7 @@ def disturbance(runs):
         def both(figure, before=other, after=run):
             return f"{number(before.usual(figure), 3)} → {number(after.usual(figure), 3)}"
 
-        rows.append([run.title, run.where, both(lambda level: 1e3 * level.said("latency", "p99")),
+        rows.append([run.name, run.where, both(lambda level: 1e3 * level.said("latency", "p99")),
                      both(lambda level: 1e3 * level.percentile("service", "p99")),
                      both(lambda level: level.figure("percent-slack")), both(lambda level: level.gap("cv")),
                      f"{other.r2_observed:.5f} → {run.r2_observed:.5f}"])
@@ -221,31 +207,26 @@ def levels(run):
                   "client p50, us", "p99"], rows)
 
 
-def pictures(run, directory):
-    os.makedirs(directory, exist_ok=True)
-    names = []
+def pictures(run):
+    """As text that shows them."""
     where = "" if run.network == "loopback" else "-netem"
     where += "" if run.arrivals == "poisson" else f"-{run.arrivals}"
+    names = []
     for draw in (graph.saturation, graph.variance):
-        name = f"{run.name}-{run.kernel_series}{where}-{draw.__name__}.png"
-        draw(run, os.path.join(directory, name))
-        names.append(name)
-    return names
+        names.append(f"pictures/evidence/{run.name}-{run.kernel_series}{where}-{draw.__name__}.png")
+        draw(run, page_path(names[-1]))
+    return "".join(f"![{run.title}]({name})\n" for name in names)
 
 
-def write(runs, directory):
-    """DIRECTORY/evidence.md and the pictures below it."""
+def write(runs, all_levels):
+    """docs/evidence.md and its pictures."""
     parts = [HEAD, REQUESTS, requests(runs), SATURATION, saturation(runs), CAPACITY, capacity(runs), TRUTH, truth(runs),
              CLIENTS, clients(runs)]
     if any(run.network != "loopback" for run in runs):
         parts += [DISTURBANCE, disturbance(runs)]
     parts.append(LEVELS)
     for run in runs:
-        parts.append(f"### {run.title}, {run.where}\n")
-        parts += [f"![{run.title}](pictures/evidence/{name})" for name in
-                  pictures(run, os.path.join(directory, "pictures", "evidence"))]
-        parts += ["", levels(run)]
-    path = os.path.join(directory, "evidence.md")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(parts))
-    return path
+        if all_levels or run.name in SHOWN:
+            parts += [f"### {run.title}, {run.where}\n", pictures(run), levels(run)]
+    with page("evidence.md"):
+        print("\n".join(parts), end="")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the probe request sees, against those who know. tests/measure/accuracy/run redis nginx: of these alone.
+# What the probe request sees, against those who know.
 evidence_programs = tests/measure/accuracy/inference tests/measure/accuracy/load
 # Compiled by the scripts, where compilers and libraries are there.
 evidence_cxx = grpc_client grpc_server search

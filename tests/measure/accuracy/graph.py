@@ -43,7 +43,7 @@ def draw(run, path, title, unit, elements, *options):
     begin, end = int(run.levels[0].begin), int(run.levels[-1].end) + 1
     subprocess.run(["rrdtool", "graph", path, f"--start={begin}", f"--end={end}", f"--title={title}",
                     f"--vertical-label={unit}", "--width=420", "--height=160", "--border=0", "--disable-rrdtool-tag",
-                    "--x-grid=SECOND:10:MINUTE:1:MINUTE:1:0:%H:%M", "--font=DEFAULT:8:DejaVu Sans",
+                    "--x-grid=SECOND:1:SECOND:5:SECOND:10:0:%H:%M:%S", "--font=DEFAULT:8:DejaVu Sans",
                     "--color=BACK#FFFFFF", *options, *elements], check=True, stdout=subprocess.DEVNULL)
 
 

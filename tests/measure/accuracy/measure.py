@@ -12,24 +12,17 @@ import time
 
 from store import Collector, Store
 
-SHARES = (0.25, 0.4, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3)
+SHARES = (0.25, 0.4, 0.7, 0.85, 1.0, 1.3)
 ARRIVALS = {"poisson": 1, "bursty": 16}  # how many requests are due at once, at Poisson moments
-RESULT = "levels.json"
 
 
 @dataclasses.dataclass
 class Pace:
     """How long everything takes, in seconds."""
     interval: int = 1
-    level: int = 7
-    maximum: int = 2
+    level: float = 4.5    # a half more than whole readings, as it begins right after one
+    maximum: float = 1
     shares: tuple = SHARES
-
-    @property
-    def pause(self):
-        """Between levels: as long as it takes until all is counted and read, by a reading that may be late; and its
-        step begins before the next level."""
-        return 4.2 * self.interval
 
 
 def cpu_seconds(pid):
@@ -62,19 +55,17 @@ def maximum(workload, pace, shares_cpu):
     return statistics.median(rates)
 
 
-def level(workload, pace, share, most, batch):
-    begin = time.time()
+def level(workload, collector, pace, share, most, batch):
     said = workload.load(round(share * most, 3), pace.level, batch)
-    end = time.time()
-    time.sleep(pace.pause)
-    return {"share": share, "offered": share * most, "begin": begin, "end": end, "client": said,
+    return {"share": share, "offered": share * most, "client": said, "after": collector.settled(),
             "server": workload.server_log()}
 
 
-def climb(workload, pace, most, batch):
+def climb(workload, collector, pace, most, batch):
     levels = []
     for share in pace.shares:
-        levels.append(level(workload, pace, share, most, batch))
+        before = levels[-1]["after"] if levels else collector.settled()
+        levels.append({"before": before, **level(workload, collector, pace, share, most, batch)})
         latency = levels[-1]["client"]["latency"]
         print(f"  {share:4.0%} of {most:,.0f}/s: {latency['count']:,} answered, p99 {1e3 * latency['p99']:.3f} ms",
               flush=True)
@@ -82,7 +73,8 @@ def climb(workload, pace, most, batch):
 
 
 def measure(name, workload_type, site, pace, most=None):
-    """Leaves a directory site.results/NAME with the result and the RRD files. most: not as measured, but this."""
+    """Leaves a directory site.results/NAME with a result for each kind of arrivals and the RRD files. most: not as measured,
+    but this."""
     site.dir = os.path.join(site.results, name)
     shutil.rmtree(site.dir, ignore_errors=True)
     os.makedirs(site.dir)
@@ -91,15 +83,15 @@ def measure(name, workload_type, site, pace, most=None):
     with workload_type(site) as workload:
         with Collector(store, workload.pid, site) as collector:
             workload.load(0, workload.warm_s)
-            collector.wait_series("total_requests")
+            collector.settled()
             most = most or maximum(workload, pace, site.shares_cpu)
-            time.sleep(pace.pause)
             workload.server_log()
-            levels = climb(workload, pace, most, ARRIVALS[site.arrivals])
+            levels = {arrivals: climb(workload, collector, pace, most, ARRIVALS[arrivals]) for arrivals in site.arrivals}
             readings, complaints = collector.readings(), collector.complaints()
-    result = {"name": name, "title": workload.title, "like": workload.like,
-              "network": site.network, "arrivals": site.arrivals, "shares_cpu": site.shares_cpu,
-              "kernel": os.uname().release, "interval": pace.interval, "most": most,
-              "levels": levels, "readings": readings, "complaints": complaints}
-    with open(os.path.join(site.dir, RESULT), "w", encoding="utf-8") as file:
-        json.dump(result, file)
+    for arrivals, climbed in levels.items():
+        result = {"name": name, "title": workload.title, "like": workload.like,
+                  "network": site.network, "arrivals": arrivals, "shares_cpu": site.shares_cpu,
+                  "kernel": os.uname().release, "interval": pace.interval, "most": most,
+                  "levels": climbed, "readings": readings, "complaints": complaints}
+        with open(os.path.join(site.dir, f"{arrivals}.json"), "w", encoding="utf-8") as file:
+            json.dump(result, file)

@@ -2,6 +2,7 @@
 """RRD files of one service, below a directory: the collectd that fills them, and what is read back."""
 
 import glob
+import math
 import os
 import shutil
 import time
@@ -42,6 +43,11 @@ PLUGIN = """\
 """
 
 
+def step_of(moment):
+    """The end of the step of a reading; collectd rounds its time to a full second."""
+    return math.floor(moment + 0.5)
+
+
 class Store:
     """The files stay when the daemon is gone."""
 
@@ -68,9 +74,10 @@ class Store:
         known = self._series.get(self.path(metric), {}).get(source, {})
         return {step: value for step, value in known.items() if begin <= step <= end}
 
-    def counted(self, metric, source, begin, end):
-        """What a counter grew by between two moments at which nothing went on."""
-        return sum(self.rows(metric, source, begin, end).values()) * self.interval
+    def counted(self, metric, source, before, after):
+        """What a counter grew by between two readings."""
+        first, last = map(step_of, (before, after))
+        return sum(self.rows(metric, source, first + 1, last).values()) * self.interval
 
 
 class Collector(collectd.Daemon):
@@ -102,14 +109,9 @@ class Collector(collectd.Daemon):
             if path != self.store.files:
                 shutil.rmtree(path)
 
-    def wait_series(self, metric, seconds=60):
-        """Until the service has a series of this name with values."""
-        give_up = time.monotonic() + seconds
-        while not rrd.steps(self.store.path(metric), "value", time.time() - 5 * self.store.interval, time.time()):
-            if not self.running() or time.monotonic() > give_up:
-                raise RuntimeError(f"there is no {metric} of {self.store.service}; collectd's log:\n"
-                                   + "\n".join(self.log()[-20:]))
-            time.sleep(0.1)
+    def settled(self):
+        """Waits until all that has been counted is stored; returns when that was. What follows is of later steps."""
+        return self.wait_rows(self.store.service, "total_requests", 1, time.time())[0][0]
 
     def readings(self):
         """When each was: RRD files have no fractions of a second."""

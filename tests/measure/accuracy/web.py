@@ -112,8 +112,6 @@ class Go(Workload):
 class Java(Workload):
     title = "Java, the JDK's HttpServer, 8 threads, a text of 1 kB"
     asks = ("http", 0)
-    knee_reasons = {"poisson": "its CPU is nearly spent at 70 %, as slack says, and yet more is answered: the higher the load, the "
-                               "less CPU time a request costs"}
     warm_s = 10         # until it is compiled
 
     @classmethod

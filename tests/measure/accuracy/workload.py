@@ -18,7 +18,6 @@ class Workload:
     patient = True      # has more of them where they wait for the network
     like = None         # what is nearest to it in the paper
     asks = ()
-    knee_reasons = {}   # by arrivals: why saturation is not told within a level of the client's knee
     warm_s = 1          # of full load, before anything is measured
 
     def __init__(self, site):
