@@ -66,11 +66,15 @@ class Level:
         self.begin, self.end = self.client["begin"], self.client["end"]
         self.around = data["before"], data["after"]
 
-    def _values(self, metric, source="value"):
-        """Of whole readings within the level."""
-        moments = self.run.moments
-        return {step: value for step, value in self.store.rows(metric, source, *self.around).items()
-                if step in moments and self.begin <= moments.get(step - self.run.interval, 0) and moments[step] <= self.end}
+    @cached_property
+    def readings(self):
+        """{end of step: (begin, end)} of the whole readings within the level."""
+        moments = sorted(self.run.moments.items())
+        return {step: (begin, end) for (_, begin), (step, end) in zip(moments, moments[1:])
+                if self.begin <= begin and end <= self.end}
+
+    def _values(self, metric):
+        return {step: value for step, value in self.store.rows(metric, "value", *self.around).items() if step in self.readings}
 
     @cached_property
     def answered(self):
@@ -155,11 +159,11 @@ class Level:
 
     def error(self, metric, column, which):
         """Of a percentile, relative to the service's own log: the median over the readings."""
-        stored, moments = self._values(f"latency-{metric}-percentile-{which[1:]}"), self.run.moments
+        stored = self._values(f"latency-{metric}-percentile-{which[1:]}")
         share = float(which[1:]) / 100
         errors = []
         for step, got in stored.items():
-            begin, end = moments[step - self.run.interval], moments[step]
+            begin, end = self.readings[step]
             truth = sorted(row[column] for row in self.server["log"] if begin < row[0] <= end)
             if (1 - share) * len(truth) >= ABOVE:
                 errors.append(got / truth[int(share * (len(truth) - 1))] - 1)

@@ -68,7 +68,8 @@ def capacity(runs):
     count(f"{CAPACITY}, within {percent(CAPABLE, 0)} of the maximum", [run.foretold for run in runs])
     error(f"{CAPACITY}: error", map(abs, errors), CAPABLE)
     if worst is not None:
-        rows.add(f"{CAPACITY}: largest error", f"{100 * worst:+.1f} %", f"at most {percent(CAPABLE, 0)}", rows.judge(abs(worst) <= CAPABLE))
+        rows.add(f"{CAPACITY}: largest error", f"{100 * worst:+.1f} %", f"at most {percent(CAPABLE, 0)}",
+                 rows.judge(abs(worst) <= CAPABLE))
 
 
 def percentiles(runs):
@@ -80,7 +81,7 @@ def percentiles(runs):
 def between(estimate, low, high):
     """The verdict on a value that is wanted within these."""
     verdicts = estimate.at_least(low), estimate.at_most(high)
-    return rows.MISSED if rows.MISSED in verdicts else max(verdicts, key=lambda verdict: verdict != rows.MET)
+    return rows.MISSED if rows.MISSED in verdicts else max(verdicts, key=lambda verdict: verdict != rows.judge(True))
 
 
 def response(runs):
@@ -89,18 +90,19 @@ def response(runs):
             ratios = known(run.beside_client(p) for run in runs if run.arrivals == arrivals)
             if ratios:
                 found = Estimate(ratios)
-                rows.add(f"response {p}, divided by the client's, {arrivals}", f"{found.median:.2f} [{found.low:.2f}, {found.high:.2f}], "
-                         f"services {min(ratios):.2f} to {max(ratios):.2f}", "{} to {}".format(*BESIDE), between(found, *BESIDE))
+                got = f"{found.median:.2f} [{found.low:.2f}, {found.high:.2f}], services {min(ratios):.2f} to {max(ratios):.2f}"
+                rows.add(f"response {p}, divided by the client's, {arrivals}", got, "{} to {}".format(*BESIDE),
+                         between(found, *BESIDE))
 
 
-def told(run):
+def distance(run):
     """By which the sooner of both signals is nearer to the knee."""
-    distances = [distance for distance in map(run.from_knee, (SLACK, WAITING)) if distance is not None]
+    distances = [levels for levels in map(run.from_knee, (SLACK, WAITING)) if levels is not None]
     return f"{run.arrivals} {min(distances, key=abs):+d}" if distances else f"{run.arrivals} not told"
 
 
 def service(name, runs):
-    rows.add(f"{name}: saturation told, levels above the client's knee", ", ".join(map(told, runs)), "-1 to +1",
+    rows.add(f"{name}: saturation told, levels above the client's knee", ", ".join(map(distance, runs)), "-1 to +1",
              rows.judge(all(run.recognized for run in runs)))
     rows.add(f"{name}: {CAPACITY}, error", ", ".join(f"{run.arrivals} {100 * run.capacity_error:+.1f} %" for run in runs),
              f"at most {percent(CAPABLE, 0)}", rows.judge(all(run.foretold for run in runs)))

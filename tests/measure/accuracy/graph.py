@@ -13,22 +13,18 @@ def define(name, run, metric):
     return f"DEF:{name}={path}:value:AVERAGE"
 
 
-def load(run):
-    """What the other curves need: exchanges, and how many steps of the level are over."""
-    return [define("exchanges", run, "total_requests"),
-            "CDEF:steps=exchanges,0,GT,PREV,UN,0,PREV,IF,1,+,0,IF"]
+def during(name, run, metric, steps):
+    """Of these steps alone."""
+    within = "".join(f",TIME,{step},EQ,+" for step in steps)
+    return [define(f"{name}_all", run, metric), f"CDEF:{name}=0{within},{name}_all,UNKN,IF"]
 
 
-def during(name, run, metric):
-    """Without the time between levels, and without the first step of each, which has some of it."""
-    return [define(f"{name}_all", run, metric), f"CDEF:{name}=steps,1,GT,{name}_all,UNKN,IF"]
+def whole(name, run, metric):
+    return during(name, run, metric, [step for level in run.levels for step in level.readings])
 
 
 def gaps(name, run, which, figure):
-    """Where all gaps lie within the level: with few samples, they are those of several steps."""
-    return [*(define(f"{name}_{one}", run, f"gauge-{which}_gap-{one}") for one in ("samples", "frequency")),
-            define(f"{name}_all", run, f"gauge-{which}_gap-{figure}"),
-            f"CDEF:{name}=steps,1,-,{run.interval},*,{name}_samples,{name}_frequency,/,GT,{name}_all,UNKN,IF"]
+    return during(name, run, f"gauge-{which}_gap-{figure}", [step for level in run.levels for step in level.windows])
 
 
 def knee_line(run):
@@ -51,9 +47,9 @@ def saturation(run, path):
     """Load, slack and the gaps' coefficient of variation."""
     highest = max((level.gap("cv") for level in run.levels if not math.isnan(level.gap("cv"))), default=1)
     scale = 100 / math.ceil(highest)
-    slack = [*during("slack", run, "percent-slack"), f"LINE2:slack{COLORS['slack']}: slack in %\\l"]
+    slack = [*whole("slack", run, "percent-slack"), f"LINE2:slack{COLORS['slack']}: slack in %\\l"]
     draw(run, path, run.title, "percent",
-         [*load(run), f"CDEF:load=exchanges,{run.most},/,100,*",
+         [*whole("exchanges", run, "total_requests"), f"CDEF:load=exchanges,{run.most},/,100,*",
           *gaps("cv", run, "send", "cv"),
           f"CDEF:scaled=cv,{scale},*",
           f"AREA:load{COLORS['load']}: exchanges, in % of {run.most:.0f}/s\\l",
@@ -66,8 +62,8 @@ def saturation(run, path):
 def variance(run, path):
     """What the paper plots, and how long requests wait."""
     draw(run, path, run.title, "s², s",
-         [*load(run), *gaps("send", run, "send", "variance"), *gaps("receive", run, "receive", "variance"),
-          *during("wait", run, "latency-wait-percentile-99"),
+         [*gaps("send", run, "send", "variance"), *gaps("receive", run, "receive", "variance"),
+          *whole("wait", run, "latency-wait-percentile-99"),
           f"LINE1.5:send{COLORS['send']}: variance of the gaps between sends, s²\\l",
           f"LINE1.5:receive{COLORS['receive']}: variance of the gaps between receives, s²\\l",
           f"LINE1.5:wait{COLORS['wait']}: p99 of the wait in the socket, s\\l",

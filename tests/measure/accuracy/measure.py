@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import statistics
-import time
 
 from store import Collector, Store
 
