@@ -259,7 +259,7 @@ class Run:
 
     @cached_property
     def recognized(self):
-        """Whether slack or what waits tells of saturation within a level of the client's knee, which there must be."""
+        """Whether slack or what waits shows saturation within a level of the client's knee, which there must be."""
         return any(map(self.is_near_knee, (SLACK, WAITING)))
 
     def is_near_knee(self, signal):
@@ -267,7 +267,7 @@ class Run:
         return distance is not None and abs(distance) <= 1
 
     def from_knee(self, signal):
-        """How many levels above the client's knee the signal tells of saturation; None: one of them is nowhere."""
+        """How many levels above the client's knee the signal shows saturation; None: one of them is nowhere."""
         level = self.signals[signal]
         return self.levels.index(level) - self.levels.index(self.knee) if level and self.knee else None
 

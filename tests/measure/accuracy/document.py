@@ -53,14 +53,14 @@ error of exchanges is the largest of all levels.
 SATURATION = f"""\
 ## Saturation
 
-The level from which on each signal tells of it, until the last; -: not at all. The client's knee: its median or its
+The level from which on each signal shows it, to the last; -: not at all. The client's knee: its median or its
 p99, from the moment when a request was due, is more than {RISEN} times what is usual, or more than {UNSENT:.0%} of the
 requests due found no free connection. Usual is the median of the levels up to {MIDDLE:.0%}. Slack is `percent-slack`,
 waiting `gauge-requests_waiting`, which is compared with the number of requests that arrive at once. Poll idle
 (`percent-poll_idle`) is the share of time in which the threads that poll wait for events; -, too, where none polls. Wait and
 response rise to more than {RISEN} times what is usual.
 
-Saturation is told where slack falls below {SCARCE} %, or waiting rises above that number, within one level of the knee.
+Saturation is shown where slack falls below {SCARCE} %, or waiting rises above that number, within one level of the knee.
 """
 CAPACITY = f"""\
 ## Capacity
@@ -135,7 +135,7 @@ def saturation(runs):
 
     rows = [[run.name, run.where, where(run.knee), *(where(level) for level in run.signals.values()), recognized(run)]
             for run in runs]
-    return table(["service", "where", "client's knee", *runs[0].signals, "told"], rows)
+    return table(["service", "where", "client's knee", *runs[0].signals, "shown"], rows)
 
 
 def why(runs):

@@ -24,7 +24,8 @@ def percent(value, digits=1):
 def count(what, passed, wanted=MOST):
     """passed: whether each one has"""
     if passed:
-        rows.add(what, f"{sum(passed)} of {len(passed)}", percent(wanted, 0), rows.judge(sum(passed) >= wanted * len(passed)))
+        rows.add(what, f"{sum(passed)} of {len(passed)}", "all" if wanted == 1 else f"at least {percent(wanted, 0)}",
+                 rows.judge(sum(passed) >= wanted * len(passed)))
 
 
 def straight(what, values):
@@ -55,9 +56,8 @@ def logged(runs):
 
 
 def saturation(runs):
-    count(f"saturation told {KNEE}", [run.recognized for run in runs])
+    count(f"saturation shown {KNEE}", [run.recognized for run in runs])
     count(f"{SLACK} {KNEE}", [run.is_near_knee(SLACK) for run in runs])
-    count(f"{WAITING} {KNEE}", [run.is_near_knee(WAITING) for run in runs])
     count(f"{POLL_IDLE} {KNEE}", [run.is_near_knee(POLL_IDLE) for run in runs if run.store.has("percent-poll_idle")])
     count(f"{SLACK} at the highest load", [run.levels[-1].figure("percent-slack") < SCARCE for run in runs], 1)
 
@@ -98,11 +98,11 @@ def response(runs):
 def distance(run):
     """By which the sooner of both signals is nearer to the knee."""
     distances = [levels for levels in map(run.from_knee, (SLACK, WAITING)) if levels is not None]
-    return f"{run.arrivals} {min(distances, key=abs):+d}" if distances else f"{run.arrivals} not told"
+    return f"{run.arrivals} {min(distances, key=abs):+d}" if distances else f"{run.arrivals} not shown"
 
 
 def service(name, runs):
-    rows.add(f"{name}: saturation told, levels above the client's knee", ", ".join(map(distance, runs)), "-1 to +1",
+    rows.add(f"{name}: saturation shown, levels above the client's knee", ", ".join(map(distance, runs)), "-1 to +1",
              rows.judge(all(run.recognized for run in runs)))
     rows.add(f"{name}: {CAPACITY}, error", ", ".join(f"{run.arrivals} {100 * run.capacity_error:+.1f} %" for run in runs),
              f"at most {percent(CAPABLE, 0)}", rows.judge(all(run.foretold for run in runs)))
