@@ -109,7 +109,7 @@ class Level:
     @cached_property
     def windows(self):
         """{step: (begin, end)} of the readings whose gaps all lie within the level, between two answers of it."""
-        samples, frequency = (self.store.rows(f"gauge-send_gap-{figure}", "value", self.begin, self.end)
+        samples, frequency = (self.store.rows(f"gauge-send_gap-{figure}", "value", *self.around)
                               for figure in ("samples", "frequency"))
         tenths = self.client["latency"]["tenths"]
         first, last = tenths[0][0] + 0.1, tenths[-1][0]
@@ -123,7 +123,7 @@ class Level:
         return found
 
     def gap(self, figure, which="send"):
-        values = self.store.rows(f"gauge-{which}_gap-{figure}", "value", self.begin, self.end)
+        values = self.store.rows(f"gauge-{which}_gap-{figure}", "value", *self.around)
         # One long gap moves the spread of a whole reading, and no rate.
         middle = mean if figure == "frequency" else median
         return middle(values.get(end) for end in self.windows)
