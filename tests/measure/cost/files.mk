@@ -23,4 +23,4 @@ tests_measure_cost_code_LDADD = $(symbols)
 tests_measure_cost_text_LDADD = $(engine)
 
 EXTRA_DIST += $(bench_bpf_objects:.o=.c) $(wildcard $(srcdir)/tests/measure/cost/*.py) \
-	$(addprefix tests/measure/cost/,README.md run run-kernels run-requests run-toolbox bpf/listing.bt)
+	$(addprefix tests/measure/cost/,README.md run run-kernels run-requests run-toolbox bpf/biosnoop.bt bpf/cachestat.bt bpf/listing.bt)

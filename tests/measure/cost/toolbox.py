@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""The programs of libbpf-tools, each with the probe that says the same, and with an event that both see.
+"""The programs of libbpf-tools, each with the probe that says the same, and with an event that both see; and probes of
+which none of them says the same.
 
 One more is one more Pair below.
 """
 
+import os
 import re
 from typing import NamedTuple
 
 import powers
 
+SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bpf")
 SERVICE = "event"  # what makes the events, by its command name
 DISK = "(vd|sd|xvd|nvme).*"
 WAITS = ("wait", 2000)
@@ -37,14 +40,22 @@ class Shares(NamedTuple):
 
 class Pair(NamedTuple):
     probe: str
-    command: tuple
+    command: tuple  # of the tool; empty: there is none
     event: str
     count: int  # of events in one run, that takes some 30 ms of CPU time
-    counts: tuple
+    counts: tuple = ()
     shares: tuple = ()
     spread: tuple = ()  # what is made for these instead, and how many: events that differ more
-    lines: str = ""  # more of the Probe block
+    lines: str = ""  # more of the Probe block; EVENT: the path of the program that makes the events
     note: str = ""  # in what the tool counts something else
+    what: str = ""  # without a tool: what an event is
+    service: str = SERVICE  # that the plugin knows
+
+    @property
+    def name(self):
+        """Unique."""
+        return os.path.basename(self.command[-1] if self.command[0] == "bpftrace" else self.command[0]) if self.command \
+            else f"{self.probe}, {self.what}"
 
 
 def lines(pattern):
@@ -92,11 +103,33 @@ PAIRS = (
     Pair("disk", ("biolatency", "-F"), "read", 600,
          counts=(Count("reads", DISK, "disk_ops-completed", section("Read")),),
          shares=(Shares("time in service of reads", DISK, "latency-disk_service-read", "Read"),)),
-    Pair("disk", ("biosnoop",), "read", 600, lines='    Option "services"\n',
-         counts=(Count("reads", SERVICE, "disk_ops-submitted", lines(r" event +\d+ .* R")),)),
+    Pair("disk", ("bpftrace", f"{SCRIPTS}/biosnoop.bt"), "read", 600, lines='    Option "services"\n',
+         counts=(Count("reads", SERVICE, "disk_ops-submitted", lines(r"^\d+ event R")),)),
     Pair("hardirq", ("hardirqs", "-d", "-N"), "read", 600,
          counts=(Count("interrupts, virtio", "hardirq", "irq-hardirq-virtio.*", section("= virtio")),),
          shares=(Shares("time in them", ".*", "duration-hardirq-virtio.*", "= virtio"),)),
-    Pair("pagecache", ("cachestat", "1"), "page", 600,
-         counts=(Count("misses", SERVICE, "cache_result-page_miss", column(r"^ *-?\d+ +(\d+) +\d+ ")),)),
+    Pair("pagecache", ("bpftrace", f"{SCRIPTS}/cachestat.bt"), "page", 600,
+         counts=(Count("misses", SERVICE, "cache_result-page_miss", column(r"^@misses\[event\]: (\d+)")),)),
+    Pair("pagecache", (), "cached read", 50000, what="a read from the cache"),
+    Pair("files", (), "cached read", 50000, what="a read, with paths",
+         lines='    Option "syscalls"\n    Option "top_files"\n'),
+    Pair("lifecycle", (), "signal", 30000, what="a signal", lines='    Option "signals"\n'),
+    Pair("memory", (), "fault", 15000, what="a page allocated and freed", lines='    Option "pages"\n'),
+    Pair("memory", (), "fault", 15000, what="a page fault", lines='    Option "faults"\n'),
+    Pair("memory", (), "open", 15000, what="objects of the kernel, for an open and close", lines='    Option "kmalloc"\n'),
+    Pair("poll", (), "poll", 50000, what="a poll", lines='    Option "syscalls"\n'),
+    Pair("offcpu", (), "switch", 8000, what="a context switch", lines='    Option "switches"\n'),
+    Pair("offcpu", (), "switch", 8000, what="a context switch, each wait recorded",
+         lines='    Option "switches"\n    Parameter "least_us" 0\n'),
+    Pair("softirq", (), "datagram", 15000, what="a software interrupt, with its latency", lines='    Option "latency"\n'),
+    Pair("syscalls", (), "syscall", 150000, what="a system call of no service", service="none"),
+    Pair("functions", (), "call", 20000, what="a call",
+         lines='    <Function "called">\n      Attach "uprobe:EVENT:called"\n    </Function>\n'),
+    Pair("functions", (), "single step", 5000, what="a call that is single-stepped",
+         lines='    <Function "stepped">\n      Attach "uprobe:EVENT:single_stepped"\n    </Function>\n'),
+    Pair("functions", (), "call", 5000, what="a call and its return",
+         lines='    <Function "called">\n      Attach "uprobe:EVENT:called"\n      Latency true\n    </Function>\n'),
+    Pair("functions", (), "call", 20000, what="a call and its return, replaced",
+         lines='    <Function "called">\n      Attach "uprobe:EVENT:called"\n      Latency true\n'
+               '      Returns "replace"\n    </Function>\n'),
 )

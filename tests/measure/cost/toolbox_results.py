@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a probe and a program of libbpf-tools say of the same events, both at once."""
+"""What a probe and a tool say of the same events, both at once."""
 
 import os
 import re

@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""What an event costs with nothing, with the plugin, with a probe and with a program of libbpf-tools: in turns, the
-order changing with each round. All that is compared is of the same round."""
+"""What an event costs with nothing, with the plugin, with a probe and with a tool: in turns, the order changing with each
+round. All that is compared is of the same round."""
 
 import contextlib
+import os
+import statistics
 import subprocess
-import sys
 import time
+from typing import NamedTuple
 
 from daemon import Daemon
-from process import WITH_TRACEFS, threads_cpu_ns
+from process import WITH_TRACEFS, Process, threads_cpu_ns
 from programs import programs_of, run_total, statistics_on
 from statistic import Estimate
-from tool import Tool
-from toolbox import SERVICE
+from tool import Tool, Unavailable
 
 CPU = "0"
 RUNS = 3  # that counts which was disturbed least
+RUNS_LEAST = 0.1  # of programs per event
 SETTLED_S = 0.4  # the first reading is over, and its sample of run times
 SETUPS = ("nothing", "engine", "probe", "tool")
+ALONE = ("nothing", "probe")
 
 BLOCK = """\
   MaxOverhead 100
@@ -36,8 +39,8 @@ def configuration(site, pair, probe=True):
     """The text of the plugin's block: of all probes this one, or none, and the service that makes the events."""
     off = "".join(f'  <Probe "{name}">\n    Enable false\n  </Probe>\n' for name in site.probes()
                   if not probe or name != pair.probe)
-    text = BLOCK.format(service=SERVICE, off=off)
-    return text + (PROBE.format(probe=pair.probe, lines=pair.lines) if probe else "")
+    text = BLOCK.format(service=pair.service, off=off)
+    return text + (PROBE.format(probe=pair.probe, lines=pair.lines.replace("EVENT", site.program("event"))) if probe else "")
 
 
 class Events:
@@ -53,28 +56,43 @@ class Events:
         self.ns = float(said)
 
 
-class Cost:
-    """of_events: what those pay who make them; own: the program that watches, meanwhile."""
+def empty_run_ns(site):
+    """What the run statistics say of an empty program: their own time."""
+    command = [site.program("kinds"), os.path.join(site.build, "tests/measure/cost/bpf/kinds.bpf.o"), CPU]
 
-    def __init__(self, of_events, own):
-        self.own = own
-        self.all = of_events + own
+    def ask():
+        with Process(WITH_TRACEFS + command, talks=True) as process:
+            return float(process.ask("tp_btf").split()[1])
+
+    return statistics.median(ask() for _ in range(RUNS))
+
+
+class Cost(NamedTuple):
+    """Nanoseconds of CPU time of an event: all of it, and what the process that watches has of it; by the run statistics,
+    runs of BPF programs, and nanoseconds in them without the statistics' own."""
+
+    all: float
+    own: float
+    runs: float
+    in_programs: float
 
 
 class Rounds:
-    def __init__(self, site, pair, count, size=1):
-        """size: times as many events as usual."""
-        self.site, self.pair, self.count = site, pair, count
+    def __init__(self, site, pair, rounds, empty_ns, size=1, starts=None):
+        """empty_ns: empty_run_ns(); size: times as many events as usual; starts: so many, of which each has its share of
+        the rounds; else one a round."""
+        self.site, self.pair, self.empty_ns = site, pair, empty_ns
         self.events = max(2, int(pair.count * size))
-        self.runs = {}  # by variant: runs per event and nanoseconds of them, by the run statistics
-        for name in SETUPS[1:]:
-            with self._on(name) as pid, statistics_on():
-                self.runs[name] = self._time_runs(pid)
-        self.cells = []
-        for i in range(count):
-            cycle = i % len(SETUPS)
-            self.cells.append({name: self._measure(name) for name in SETUPS[cycle:] + SETUPS[:cycle]})
-            print(".", end="", file=sys.stderr, flush=True)
+        self.setups = SETUPS if pair.command else ALONE
+        starts = starts or rounds
+        self.cells = [cells for i in range(starts) for cells in self._round(i % len(self.setups), rounds // starts)]
+        if self.runs("probe").median < RUNS_LEAST:
+            raise Unavailable("the programs of the probe do not run")
+
+    def _round(self, cycle, times):
+        """One start of each."""
+        measured = {name: self._measure(name, times) for name in self.setups[cycle:] + self.setups[:cycle]}
+        return [{name: costs[i] for name, costs in measured.items()} for i in range(times)]
 
     @contextlib.contextmanager
     def _on(self, name):
@@ -85,38 +103,55 @@ class Rounds:
                 yield tool.pid
         else:
             probe = name == "probe"
-            text = self.site.ebpf(configuration(self.site, self.pair, probe))
+            text = self.site.ebpf(f'  SymbolHelper "{self.site.build}/ebpf-symbols"\n'
+                                  + configuration(self.site, self.pair, probe))
             # So long an interval that no reading falls into a measurement.
             with Daemon(self.site, text, interval=3600, wrap=WITH_TRACEFS,
                         probe=self.pair.probe if probe else None) as daemon:
                 time.sleep(SETTLED_S)
                 yield daemon.process.pid
 
-    def _measure(self, name):
+    def _measure(self, name, times):
         with self._on(name) as pid:
-            begin_ns = threads_cpu_ns(pid) if pid else 0
-            cost_ns = min(Events(self.site, self.pair.event, self.events).ns for _ in range(RUNS))
-            own_ns = threads_cpu_ns(pid) - begin_ns if pid else 0
-        return Cost(cost_ns, own_ns / RUNS / self.events)
+            return [self._cost(pid) for _ in range(times)]
 
-    def _time_runs(self, pid):
+    def _cost(self, pid):
+        begin_ns = threads_cpu_ns(pid) if pid else 0
+        cost_ns = min(Events(self.site, self.pair.event, self.events).ns for _ in range(RUNS))
+        own_ns = (threads_cpu_ns(pid) - begin_ns) / RUNS / self.events if pid else 0
+        return Cost(cost_ns + own_ns, own_ns, *(self._runs(pid) if pid else (0, 0)))
+
+    def _runs(self, pid):
         ids = programs_of(pid)
-        before = run_total(ids)
-        Events(self.site, self.pair.event, self.events)
-        after = run_total(ids)
-        return [(now - then) / self.events for then, now in zip(before, after)]
+        with statistics_on():
+            before = run_total(ids)
+            Events(self.site, self.pair.event, self.events)
+            runs, ns = (now - then for then, now in zip(before, run_total(ids)))
+        return runs / self.events, (ns - runs * self.empty_ns) / self.events
 
     def without(self):
         return Estimate(cells["nothing"].all for cells in self.cells)
 
     def added(self, name):
         """More than with nothing, in the same round."""
-        return self.excess(name, 0, "nothing")
+        return Estimate(cells[name].all - cells["nothing"].all for cells in self.cells)
 
     def own(self, name):
         return Estimate(cells[name].own for cells in self.cells)
 
-    def excess(self, name, times, other):
-        """What one adds, less so many times what the other adds."""
-        return Estimate(cells[name].all - cells["nothing"].all - times * (cells[other].all - cells["nothing"].all)
+    def runs(self, name):
+        """Of BPF programs; of the probe's without the engine's."""
+        return Estimate(self._less_engine(cells, name, "runs") for cells in self.cells)
+
+    def in_programs(self, name):
+        return Estimate(self._less_engine(cells, name, "in_programs") for cells in self.cells)
+
+    def excess(self, times):
+        """Time in the probe's programs, less so many times that in the tool's."""
+        return Estimate(self._less_engine(cells, "probe", "in_programs") - times * cells["tool"].in_programs
                         for cells in self.cells)
+
+    @staticmethod
+    def _less_engine(cells, name, figure):
+        engine = getattr(cells["engine"], figure) if name == "probe" and "engine" in cells else 0
+        return getattr(cells[name], figure) - engine
