@@ -30,7 +30,7 @@ of these programs gets a record of each event. Of a few runs that one counts whi
 difference to nothing in the same round. **Time in the programs** is that of the kernel's run statistics, without what they
 take themselves, which is what they say of an empty program: the way into the program and back is not in it, and other work
 disturbs it least. The probe's is without that of the engine, and decides what is wanted: how much less than the tool it
-does. Where both have the same hooks and do little in them, as `softirqs`, `hardirqs` and `syscount`, the hooks are most of
+does. In an emulator CPU time is sure, too, and decides as well. Where both have the same hooks and do little in them, as `softirqs`, `hardirqs` and `syscount`, the hooks are most of
 what either adds.
 
 For **counts and distributions** both watch at once, so that short times have the programs of the other in them: of the

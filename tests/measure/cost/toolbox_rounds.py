@@ -146,9 +146,14 @@ class Rounds:
     def in_programs(self, name):
         return Estimate(self._less_engine(cells, name, "in_programs") for cells in self.cells)
 
-    def excess(self, times):
+    def excess_in_programs(self, times):
         """Time in the probe's programs, less so many times that in the tool's."""
         return Estimate(self._less_engine(cells, "probe", "in_programs") - times * cells["tool"].in_programs
+                        for cells in self.cells)
+
+    def excess_added(self, times):
+        """CPU time that the probe adds, less so many times what the tool adds."""
+        return Estimate(cells["probe"].all - cells["nothing"].all - times * (cells["tool"].all - cells["nothing"].all)
                         for cells in self.cells)
 
     @staticmethod
