@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What documents and ebpf-graph say of series is what the objects' tags say (`make describe`). That another unit and one more file in
-# an object would show in each of them, and that a series without UNIT or HELP is refused, is tried first. Nor has a service
-# more series by default than is promised; how many it has is said.
+# What documents and ebpf-graph say of series is what the objects' tags say, and what documents say of costs and accuracy is what
+# docs/measured.md says (`make describe`). That another unit and one more file in an object would show in each of them, that
+# another figure would, and that a series without UNIT or HELP is refused, is tried first. Nor has a service more series by
+# default than is promised; how many it has is said.
 . "${srcdir:-.}/tests/check/scratch.sh"
 cd "$build"
 types=$(make -s print-TYPES_DB)
@@ -12,16 +13,17 @@ if [ ! -e "$types" ]; then
 fi
 release "$work/source"
 quietly make series.json
+measured="$work/source/docs/measured.md"
 described=$(make -s print-described)
 
-# written DESCRIPTION DIR: the files as they would be written, in DIR.
+# written DESCRIPTION MEASURED DIR: the files as they would be written, in DIR.
 written() {
-	mkdir "$2"
+	mkdir "$3"
 	for file in $described; do
-		cp "$work/source/$file" "$2"
+		cp "$work/source/$file" "$3"
 	done
 	# shellcheck disable=SC2046,SC2086 # lists of words
-	(cd "$2" && quietly "$work/source/contrib/describe/update-documents" "$1" $(basename -a $described))
+	(cd "$3" && quietly "$work/source/contrib/describe/update-documents" "$1" "$2" $(basename -a $described))
 }
 
 # differ DIR: those of the files that are not as they are in the tree.
@@ -34,12 +36,28 @@ differ() {
 # Less one that is on by default: of those a service may have as many as it has.
 sed '/total_events-oom_kills/s/"files": \["/&one more", "/; s/"unit": "kills"/"unit": "victims"/; s/"title": "OOM kills"/"title": "Victims"/
 /"name": "ps_count"/s/"off": false/"off": true/' series.json >"$work/other.json"
-written "$work/other.json" "$work/other"
+written "$work/other.json" "$measured" "$work/other"
 [ "$(differ "$work/other" | wc -l)" = "$(echo "$described" | wc -w)" ] ||
 	complain "another unit and one more file show in these alone: $(differ "$work/other")"
 sed 's/"probe": "oom"/"probe": "mine"/' series.json >"$work/nobody.json"
-! written "$work/nobody.json" "$work/nobody" >"$work/said" || complain "a probe without a section in the manual passes"
+! written "$work/nobody.json" "$measured" "$work/nobody" >"$work/said" || complain "a probe without a section in the manual passes"
 grep -q 'has no section "METRICS OF THE PROBE mine"' "$work/said" || complain "it said: $(cat "$work/said")"
+
+cat >"$work/measured.md" <<'END'
+`make measure PARTS=daemon`. Details: none.
+
+| what | wanted | got [95 %] | verdict | commit, date, machine |
+| --- | --- | --- | --- | --- |
+| something new | - | 4,711 ns [4,700, 4,720] | - | 0123abcd, today, this |
+END
+written "$build/series.json" "$work/measured.md" "$work/figures" >"$work/said"
+grep -q '^    something new  4,711 ns \[4,700, 4,720\]$' "$work/figures/collectd-ebpf.pod" || complain "another figure does not show in the manual"
+sed "s/something new/$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$work/source/contrib/describe" python3 -c '
+import figures
+print(next(what for _, rows in figures.README for part, what in rows if part == "daemon"))')/" "$work/measured.md" >"$work/named.md"
+written "$build/series.json" "$work/named.md" "$work/named"
+grep -q '| 4,711 ns \[4,700, 4,720\]' "$work/named/README.md" || complain "another figure does not show in README"
+grep -q '| not measured |' "$work/named/README.md" || complain "nothing is said of figures that are missing"
 
 # refused TEXT OBJECT: ebpf-describe says so of it.
 refused() {
@@ -78,7 +96,7 @@ promised 'series by default, and may have 40: mark those that are rarely used by
 sed 's/"probe": "syscalls", "off": true/"probe": "syscalls", "off": false/' series.json >"$work/other.json"
 promised 'syscalls: total_operations-syscall-* is on by default, but how many series of it a service has is unknown'
 
-written "$build/series.json" "$work/now"
+written "$build/series.json" "$measured" "$work/now"
 for file in $(differ "$work/now"); do
 	complain "$file is not what the tags say; make describe"
 	diff -u "$work/source/$file" "$work/now/$(basename "$file")" || :
