@@ -17,6 +17,7 @@ import time
 from process import prepare, threads_cpu_ns
 
 FILE_MIB = 64
+STOP_S = 20
 READY = b"Initialization complete"
 
 CONFIGURATION = """\
@@ -138,10 +139,14 @@ class Daemon:
             log += line
 
     def stop(self):
-        self.process.terminate()
-        try:
-            self.process.communicate(timeout=20)
-        except subprocess.TimeoutExpired:
+        for _ in range(STOP_S):
+            self.process.terminate()  # again: it sleeps for an interval if one has come just before that
+            try:
+                self.process.communicate(timeout=1)
+                break
+            except subprocess.TimeoutExpired:
+                pass
+        else:
             self.process.kill()
             self.process.communicate()
         shutil.rmtree(self.dir, ignore_errors=True)

@@ -14,6 +14,7 @@ from statistic import Estimate
 
 # So many at a time that one run lasts some 30 ms.
 EVENTS = {"switch": 8000, "syscall": 150000, "fork": 300, "exec": 60}
+SYSCALLS = {"syscall": EVENTS["syscall"]}
 MESSAGES = {"message": 20000}
 RUNS = 3
 CPU = "0"
@@ -52,12 +53,13 @@ class Start:
 
 
 class Comparison:
-    """A figure of many starts: without the plugin, with it, and the difference from pair to pair."""
+    """A figure of many starts: without the plugin, with it, and the difference from pair to pair; percent: of that without."""
 
     def __init__(self, pairs, figure):
         self.without = Estimate(figure(without) for without, _ in pairs)
         self.loaded = Estimate(figure(loaded) for _, loaded in pairs)
         self.added = Estimate(figure(loaded) - figure(without) for without, loaded in pairs)
+        self.percent = Estimate(100 * (figure(loaded) / figure(without) - 1) for without, loaded in pairs)
 
 
 class Starts:

@@ -18,9 +18,9 @@ tests_measure_cost_loads_so_LDADD =
 tests_measure_cost_walk_LDADD = $(LIBBPF_LIBS)
 tests_measure_cost_hooks_SOURCES = tests/measure/cost/hooks.c tests/measure/cost/bpf/listing.h
 tests_measure_cost_hooks_LDADD = $(LIBBPF_LIBS)
-# By hand: make tests/measure/cost/code && tests/measure/cost/code FILE...; make tests/measure/cost/text && tests/measure/cost/text
+# By hand: make tests/measure/cost/code && tests/measure/cost/code FILE...
 tests_measure_cost_code_LDADD = $(symbols)
 tests_measure_cost_text_LDADD = $(engine)
 
 EXTRA_DIST += $(bench_bpf_objects:.o=.c) $(wildcard $(srcdir)/tests/measure/cost/*.py) \
-	$(addprefix tests/measure/cost/,README.md run run-kernels run-requests run-toolbox bpf/biosnoop.bt bpf/cachestat.bt bpf/listing.bt)
+	$(addprefix tests/measure/cost/,run run-kernels run-kinds run-requests run-toolbox bpf/biosnoop.bt bpf/cachestat.bt bpf/listing.bt)

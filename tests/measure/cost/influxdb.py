@@ -1,6 +1,5 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What InfluxDB 1.x takes on the disk for a series and a day, with the sample of its configuration: tests/measure/cost/influxdb.py
+"""What InfluxDB 1.x takes on the disk for a series and a day, with the sample of its configuration.
 
 A day of values each 10 s is written for some series of each kind, with times as collectd has them, to 2^-30 s, and
 then compacted. Kinds: a counter that grows by another number each time; a gauge of ten significant digits; one that never changes.
@@ -8,17 +7,18 @@ then compacted. Kinds: a counter that grows by another number each time; a gauge
 
 import os
 import random
+import shutil
 import sys
 import tempfile
 import time
 import urllib.request
+from typing import NamedTuple
 
 TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
-sys.path.insert(0, os.path.join(TOP, "tests", "e2e"))
-sys.dont_write_bytecode = True
+sys.path.append(os.path.join(TOP, "tests", "e2e"))
 import receiver  # noqa: E402
 
-DAY, STEP, SERIES = 86400, 10, 20
+DAY, STEP = 86400, 10
 BEGIN = int(time.time()) // DAY * DAY - 2 * DAY
 SOON = {"INFLUXDB_DATA_CACHE_SNAPSHOT_WRITE_COLD_DURATION": "1s",
         "INFLUXDB_DATA_COMPACT_FULL_WRITE_COLD_DURATION": "1s"}
@@ -74,9 +74,29 @@ def wait_compacted(directory):
     sys.exit("influxd: it compacts no more")
 
 
-def main():
+class Disk(NamedTuple):
+    value: float  # bytes
+    day: float    # bytes of one series
+
+
+def _disk(directory, kind, series):
+    size = sum(os.path.getsize(path) for path in files(f"{directory}/data/{kind}") if path.endswith(".tsm"))
+    return Disk(size / series / (DAY / STEP), size / series)
+
+
+def _fill(directory, http, series):
+    for kind in KINDS:
+        urllib.request.urlopen(f"http://127.0.0.1:{http}/query", data=f"q=CREATE DATABASE {kind}".encode(), timeout=30).close()
+        for number in range(series):
+            write(http, kind, number)
+    wait_compacted(directory)
+
+
+def measure(series):
+    """{kind: Disk}, with so many series of each; nothing if InfluxDB is not installed."""
+    if not shutil.which("influxd"):
+        return {}
     random.seed(1)
-    receiver.need("influxd")
     with tempfile.TemporaryDirectory(prefix="ebpf-bench.", dir="/var/tmp") as directory:
         backup, http, udp = receiver.free_ports(3)
         configuration = receiver.write(f"{directory}/influxdb.conf", receiver.sample("receiver-influxdb-server.conf", {
@@ -84,17 +104,7 @@ def main():
         os.environ.update(SOON)
         database = receiver.Receiver(directory, ["influxd", "-config", configuration], lambda: receiver.listens(http))
         try:
-            for kind in KINDS:
-                urllib.request.urlopen(f"http://127.0.0.1:{http}/query", data=f"q=CREATE DATABASE {kind}".encode(),
-                                       timeout=30).close()
-                for number in range(SERIES):
-                    write(http, kind, number)
-            wait_compacted(directory)
-            for kind in KINDS:
-                size = sum(os.path.getsize(path) for path in files(f"{directory}/data/{kind}") if path.endswith(".tsm"))
-                print(f"{kind:9} {size / SERIES / 1e3:6.0f} kB a series and day, {size / SERIES / (DAY / STEP):4.1f} bytes a value")
+            _fill(directory, http, series)
+            return {kind: _disk(directory, kind, series) for kind in KINDS}
         finally:
             database.kill()
-
-
-main()

@@ -48,6 +48,17 @@ def threads_cpu_ns(pid):
     return total
 
 
+def threads_of_machine():
+    """How many there are, of the kernel's own too."""
+    total = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            total += len(os.listdir(f"/proc/{pid}/task"))
+        except FileNotFoundError:
+            pass
+    return total
+
+
 def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

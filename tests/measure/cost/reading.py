@@ -11,7 +11,7 @@ import re
 import time
 
 from daemon import Daemon
-from process import Process
+from process import Process, threads_of_machine
 from statistic import Estimate
 
 INTERVAL_S = 2  # collectd's `processes` needs most of a second for 10,000
@@ -67,7 +67,7 @@ def slab_kib():
 
 
 class Reading:
-    """All that was measured over one number of processes."""
+    """All that was measured over one number of processes. sample_s: one sample of the probe delay."""
 
     def __init__(self, site, size, count):
         self.size = size
@@ -75,15 +75,16 @@ class Reading:
         with contextlib.ExitStack() as stack:
             stack.enter_context(Process([site.program("processes"), size], talks=True)).hear()
             self.processes = sum(name.isdigit() for name in os.listdir("/proc"))
+            self.threads = threads_of_machine()
             loop = stack.enter_context(Process([site.program("hash_loop"), self.processes], talks=True))
             daemons = self._start(site, stack)
             sources = {name: DaemonReading(daemon) for name, daemon in daemons.items()}
             sources["hash"] = LoopReading(loop)
-            costs_ns = alternate(sources, count)
+            self._rounds_ns = alternate(sources, count)
             self.memory_kib = {name: daemon.memory_kib() for name, daemon in daemons.items()}
             self.series = {name: len(daemon.series()) for name, daemon in daemons.items()}
             self._ask(daemons["ebpf"])
-        self.costs_ns = {name: Estimate(costs) for name, costs in costs_ns.items()}
+        self.costs_ns = {name: Estimate(costs) for name, costs in self._rounds_ns.items()}
 
     def _start(self, site, stack):
         daemons = {}
@@ -102,5 +103,7 @@ class Reading:
         self.maps_kib = sum(map(ebpf.value, maps)) / 1024
         self.services = int(ebpf.value("ebpf-self/objects-services"))
 
+        self.sample_s = ebpf.value("ebpf-self/duration-sample_delay-delay_sample")
+
     def times_cheaper(self, than):
-        return self.costs_ns[than].median / self.costs_ns["unsampled"].median
+        return Estimate(other / own for other, own in zip(self._rounds_ns[than], self._rounds_ns["unsampled"]))

@@ -1,12 +1,36 @@
 # SPDX-License-Identifier: MIT
-"""The tables, as plain text that can go into a document as it is."""
+"""The page of what collectd and the machine pay: a head, and tables as plain text."""
 
 import os
 import re
 
-from kinds import KINDS, TIMES_OFF
+import rows
 
 LABEL = 56
+
+HEAD = """\
+<!-- SPDX-License-Identifier: MIT -->
+
+# What collectd and the machine pay
+
+Written by `make measure PARTS=daemon`, as root. Everything is measured in turns with and without the plugin, or one against the
+other. Figures are CPU time, except where they say "by the clock": medians, in brackets what holds the true median with 95 %
+confidence. The configuration is the default, but for services by command name alone; values go as far as the daemon's cache.
+
+- The probe `delay` samples all threads many times between two readings, whatever the interval is. Where processes are few,
+  that is more than the readings of the other probes together. `MaxSampling` is its limit.
+- A task that has not run since the last walk is passed over: most of a walk is then the kernel's own way through the list. With
+  few processes a reading is mostly what collectd does with each value: fewer services (`Service` blocks, and `ServicesFrom
+  "none"`) are the lever.
+- No probe that is on by default hooks a context switch or a system call as such; the begin and the end of a process are hooked.
+  What calls on sockets pay is in [cost-requests.md](cost-requests.md), what a hook costs by its kind in
+  [cost-hooks.md](cost-hooks.md).
+- Most of a start is the kernel's verifier. It follows each way that differs from those before in what matters for what comes: a
+  branch in what is counted everywhere (a histogram's index), a loop over bytes on the stack and a call of a static function cost
+  as much again for each way to them; a global function is verified once. For each pointer that a program loads from a task, on
+  each way, newer kernels search the names of all their types.
+- Tables are mapped into collectd, so that VmRSS has a part of the kernel's memory of maps once more.
+"""
 
 SOURCES = {
     "ebpf": "this plugin, with what it samples in between",
@@ -24,7 +48,7 @@ EVENTS = {
 }
 
 
-def line(label, cells=(), widths=(20, 20, 20)):
+def line(label, cells=(), widths=(24, 24, 24)):
     print((f"  {label:<{LABEL}}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths))).rstrip())
 
 
@@ -37,14 +61,15 @@ def heading(text):
     print(text)
 
 
-def number(value):
-    """Three digits, or all of an integral part."""
+def number(value, sign=""):
+    """Three digits, or all of an integral part. sign: "+" for that of any."""
     digits = 0 if abs(value) >= 99.95 else 1 if abs(value) >= 9.995 else 2
-    return f"{value:,.{digits}f}"
+    return f"{value:{sign},.{digits}f}"
 
 
-def estimate(value, factor=1):
-    return f"{number(value.median * factor)} [{number(value.low * factor)}, {number(value.high * factor)}]"
+def estimate(value, factor=1, unit="", sign=""):
+    median, low, high = (number(figure * factor, sign) for figure in (value.median, value.low, value.high))
+    return f"{median}{unit} [{low}, {high}]"
 
 
 def comparison(label, figures):
@@ -58,10 +83,8 @@ def _first(path, pattern):
 
 
 def machine(site):
-    print(f"Linux {os.uname().release} {os.uname().machine}, {os.cpu_count()} CPUs "
+    print(f"Linux {os.uname().release.split('-')[0]} {os.uname().machine}, {os.cpu_count()} CPUs "
           f"({_first('/proc/cpuinfo', r'^model name.*: (.*)')}), collectd {site.version}")
-    print(f"load average of the minute before: {os.getloadavg()[0]:.1f}")
-    print("Figures are medians, in brackets what holds the true median with 95 % confidence.")
 
 
 def readings(found):
@@ -73,7 +96,7 @@ def readings(found):
     line("series of this plugin; of processes, ProcessMatch",
          [f"{reading.series['ebpf']:,}; {reading.series['processes_all']}" for reading in found])
     for name in ("processes_all", "processes", "hash"):
-        line(f"the latter against {SOURCES[name]}", [f"1 : {reading.times_cheaper(name):.1f}" for reading in found])
+        line(f"the latter against {SOURCES[name]}", ["1 : " + estimate(reading.times_cheaper(name)) for reading in found])
 
 
 def walk(found):
@@ -101,24 +124,6 @@ def softirqs(starts):
     compared("", ["without", "with", "added"])
     each = starts.compare(lambda start: start.softirqs).loaded.median
     comparison(f"message over loopback ({each:.2f} software interrupts)", starts.compare(lambda start: start.events_ns["message"]))
-
-
-def kinds(found):
-    widths = (10, 28, 12, 8, 12)
-    heading(f"What a hook costs by its kind, an empty program on it, CPU nanoseconds per event ({found.count} turns without "
-            "and with)")
-    line("", ["without", "added", "engine (1)", "runs", "a run (2)"], widths)
-    for kind, one in found.found.items():
-        cells = [number(one.reckoned_ns), f"{one.runs:.2f}", number(one.run_ns)] if one.runs_here() else []
-        line(KINDS[kind], [number(one.without.median), estimate(one.added), *cells], widths)
-    for kind, reason in found.unavailable.items():
-        line(KINDS[kind], [f"not here: {reason}"], (20,))
-    print("  (1) what plugin/probe/hook_cost.c takes for it, to reckon what a probe costs")
-    print("  (2) by the kernel's run statistics, which leave out the hook; of themselves they have "
-          f"{min(one.statistics_ns for one in found.found.values()):.0f} in it, as the engine takes it")
-    for kind, one in found.found.items():
-        if one.runs_here() and one.off():
-            print(f"  hook_cost.c is off by more than {TIMES_OFF} times: {KINDS[kind]}")
 
 
 def start(starts, reading):
@@ -151,3 +156,37 @@ def memory(starts, found):
     heading("Memory of the kernel, KiB")
     compared("maps, as the kernel counts them", ["", number(found[-1].maps_kib)])
     compared(f"growth of all its objects, with {found[-1].processes:,} processes", ["", number(found[-1].slab_kib)])
+
+
+def texts(found):
+    heading("One reading of a file of the kernel, with its rows, CPU microseconds")
+    line("", ["kept open", "the kernel's part", "opened for it"])
+    for name, figures in found.files.items():
+        line(name, [estimate(figure) for figure in figures])
+
+
+def disk(found):
+    heading("A value each 10 s in InfluxDB, when it has compacted them, bytes on the disk")
+    line("", ["a value", "a series and day"])
+    for name, figures in found.items():
+        line(name, [number(figures.value), number(figures.day)])
+
+
+def write(site, found):
+    """The page. found: Measured, of run."""
+    with rows.page("cost-daemon.md"):
+        print(HEAD)
+        print("```")
+        machine(site)
+        readings(found.readings)
+        walk(found.walk)
+        events(found.starts)
+        syscalls(found.polls)
+        softirqs(found.softirqs)
+        texts(found.texts)
+        start(found.starts, found.readings[-1])
+        loads(found.loads)
+        memory(found.starts, found.readings)
+        if found.disk:
+            disk(found.disk)
+        print("```")

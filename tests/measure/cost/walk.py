@@ -7,24 +7,22 @@ are run in turns, by one process.
 
 import os
 
-from process import Process
+from process import Process, threads_of_machine
 from statistic import Estimate
 
-THREADS = 20000
 WARM_UP = 20  # walks: at first each task is visited, then each comes to its turn
 PROBES = ("process", "request")
 
 
 class Walk:
-    def __init__(self, site, count):
+    def __init__(self, site, threads, count):
         self.count = count
         objects = [os.path.join(site.build, path) for path in
                    ("tests/measure/cost/bpf/walk.bpf.o", "bpf/engine/service.bpf.o",
                     *(f"bpf/{probe}.bpf.o" for probe in PROBES))]
-        with Process([site.program("threads"), THREADS], talks=True) as threads:
-            threads.hear()
-            self.tasks = sum(len(os.listdir(f"/proc/{pid}/task")) for pid in filter(str.isdigit, os.listdir("/proc"))
-                             if os.path.exists(f"/proc/{pid}/task"))
+        with Process([site.program("threads"), threads], talks=True) as sleeping:
+            sleeping.hear()
+            self.tasks = threads_of_machine()
             with Process([site.program("walk"), *objects], talks=True) as walk:
                 pairs = [tuple(map(int, walk.ask().split())) for _ in range(WARM_UP + count)][WARM_UP:]
         self.empty_ns = Estimate(empty for empty, _ in pairs)
