@@ -3,9 +3,12 @@
  * What an event costs without and with empty programs on its hooks, by kind of hook. For each line
  * of input, "KIND", a line "WITHOUT WITH": nanoseconds of CPU time per event. Only for the first of
  * a kind it is "COUNT NS RECKONED STATISTICS": runs of programs per event, what the kernel's run
- * statistics say of one, and what the engine takes an event and these to cost. Where the kernel offers no such hook the line begins with "unavailable".
+ * statistics say of one, and what the engine takes these to cost an event. Where the kernel
+ * offers no such hook the line begins with "unavailable".
  *
- * kinds OBJECT CPU
+ * kinds OBJECT CPU [FEWER]
+ *
+ * FEWER: so many times fewer events at a time, where the CPU is slow.
  */
 #include "events.h"
 #include "plugin/probe/hook_cost.h"
@@ -61,6 +64,18 @@ static void make_calls(long count)
 		called();
 }
 
+/* Starts with an instruction that it does. */
+__attribute__((noipa, used, optimize("O2"))) static long single_stepped(long value)
+{
+	return value * 3;
+}
+
+static void make_single_stepped_calls(long count)
+{
+	for (long i = 0; i < count; i++)
+		single_stepped(i);
+}
+
 __attribute__((noinline, used)) static void marked(void)
 {
 	MARKER("kinds", "marker", 0);
@@ -101,6 +116,7 @@ static void make(const char *event, long count)
 	} own[] = { { "name", make_names },
 		    { "other call", make_other_calls },
 		    { "call of a function", make_calls },
+		    { "single-stepped call", make_single_stepped_calls },
 		    { "marker", make_markers },
 		    { "sample", make_samples } };
 
@@ -119,32 +135,42 @@ struct kind {
 	long count; /* the number of events that take some 10 ms */
 	const char *programs[PROGRAMS_MAX];
 	const char *function; /* in this program, if the hook is in it */
+	unsigned more_ns;     /* what the engine takes in addition to the costs by section */
 };
 
 /* clang-format off */
 static const struct kind kinds[] = {
-	{ "tp_btf", "name", 50000, { "rename_tp_btf" }, NULL },
-	{ "raw_tp", "name", 50000, { "rename_raw_tp" }, NULL },
-	{ "tracepoint", "name", 50000, { "rename_tracepoint" }, NULL },
-	{ "fentry", "name", 50000, { "rename_fentry" }, NULL },
-	{ "fexit", "name", 50000, { "rename_fexit" }, NULL },
-	{ "kprobe", "name", 50000, { "rename_kprobe" }, NULL },
-	{ "kretprobe", "name", 50000, { "rename_kretprobe" }, NULL },
-	{ "tp_btf/sys", "syscall", 50000, { "call_tp_btf_enter", "call_tp_btf_exit" }, NULL },
-	{ "raw_tp/sys", "syscall", 50000, { "call_raw_tp_enter", "call_raw_tp_exit" }, NULL },
-	{ "syscalls", "syscall", 50000, { "call_tracepoint_enter", "call_tracepoint_exit" }, NULL },
-	{ "other call", "other call", 50000, { "call_tracepoint_enter", "call_tracepoint_exit" }, NULL },
-	{ "uprobe", "call of a function", 20000, { "user_uprobe" }, "called" },
-	{ "uretprobe", "call of a function", 10000, { "user_uretprobe" }, "called" },
-	{ "usdt", "marker", 20000, { "user_marker" }, "marked" },
-	{ "perf_event", "sample", 200, { "sample_perf_event" }, NULL },
-	{ "softirq", "datagram", 6000, { "softirq_entry", "softirq_exit" }, NULL },
-	{ "sched_switch", "switch", 6000, { "sched_switch" }, NULL },
-	{ "sched_wakeup", "switch", 6000, { "sched_wakeup" }, NULL },
+	{ "tp_btf", "name", 50000, { "rename_tp_btf" }, NULL, 0 },
+	{ "raw_tp", "name", 50000, { "rename_raw_tp" }, NULL, 0 },
+	{ "tracepoint", "name", 50000, { "rename_tracepoint" }, NULL, 0 },
+	{ "fentry", "name", 50000, { "rename_fentry" }, NULL, 0 },
+	{ "fexit", "name", 50000, { "rename_fexit" }, NULL, 0 },
+	{ "kprobe", "name", 50000, { "rename_kprobe" }, NULL, 0 },
+	{ "kretprobe", "name", 50000, { "rename_kretprobe" }, NULL, 0 },
+	{ "tp_btf/sys", "syscall", 50000, { "call_tp_btf_enter", "call_tp_btf_exit" }, NULL, 0 },
+	{ "raw_tp/sys", "syscall", 50000, { "call_raw_tp_enter", "call_raw_tp_exit" }, NULL, 0 },
+	{ "syscalls", "syscall", 50000, { "call_tracepoint_enter", "call_tracepoint_exit" }, NULL, 0 },
+	{ "other call", "other call", 50000, { "call_tracepoint_enter", "call_tracepoint_exit" }, NULL, 0 },
+	{ "uprobe", "call of a function", 20000, { "user_uprobe" }, "called", 0 },
+	{ "uprobe/step", "single-stepped call", 2000, { "user_uprobe" }, "single_stepped", HOOK_SINGLE_STEP_NS },
+	{ "uretprobe", "call of a function", 10000, { "user_uretprobe" }, "called", 0 },
+	{ "usdt", "marker", 20000, { "user_marker" }, "marked", 0 },
+	{ "perf_event", "sample", 200, { "sample_perf_event" }, NULL, 0 },
+	{ "softirq", "datagram", 6000, { "softirq_entry", "softirq_exit" }, NULL, 0 },
+	{ "sched_switch", "switch", 6000, { "sched_switch" }, NULL, 0 },
+	{ "sched_wakeup", "switch", 6000, { "sched_wakeup" }, NULL, 0 },
 };
 /* clang-format on */
 
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
+
+static long fewer = 1;
+
+/* The number of events that are made at a time. */
+static long count_of(const struct kind *kind)
+{
+	return kind->count > fewer ? kind->count / fewer : 1;
+}
 
 /* Loads the programs of a kind. Returns NULL and sets errno if the kernel refuses them. */
 static struct bpf_object *loaded(const struct kind *kind, const char *path)
@@ -235,8 +261,8 @@ static double event_ns(const struct kind *kind)
 		uint64_t begin_ns = cpu_ns();
 		double taken;
 
-		make(kind->event, kind->count);
-		taken = (double)(cpu_ns() - begin_ns) / (double)kind->count;
+		make(kind->event, count_of(kind));
+		taken = (double)(cpu_ns() - begin_ns) / (double)count_of(kind);
 		if (i == 0 || taken < best)
 			best = taken;
 	}
@@ -264,7 +290,7 @@ static void runs(const struct kind *kind, const struct bpf_object *object, uint6
 /* The engine's estimate of the cost of an event, without the programs' own work. */
 static unsigned reckoned_ns(const struct kind *kind, const struct bpf_object *object)
 {
-	unsigned ns = 0;
+	unsigned ns = kind->more_ns;
 
 	for (int i = 0; i < PROGRAMS_MAX && kind->programs[i]; i++)
 		ns += hook_cost_ns(bpf_program__section_name(
@@ -279,10 +305,10 @@ static void report_runs(const struct kind *kind, const struct bpf_object *object
 
 	if (statistics < 0)
 		err(1, "run statistics");
-	make(kind->event, kind->count);
+	make(kind->event, count_of(kind));
 	runs(kind, object, &count, &ns);
 	close(statistics);
-	printf("%.3f %.1f %u %d\n", (double)count / (double)kind->count,
+	printf("%.3f %.1f %u %d\n", (double)count / (double)count_of(kind),
 	       count ? (double)ns / (double)count : 0, reckoned_ns(kind, object),
 	       HOOK_STATISTICS_NS);
 }
@@ -324,9 +350,10 @@ int main(int argc, char **argv)
 	unsigned rounds[KINDS] = { 0 };
 	char line[64];
 
-	if (argc != 3)
-		errx(2, "usage: kinds OBJECT CPU");
+	if (argc != 3 && argc != 4)
+		errx(2, "usage: kinds OBJECT CPU [FEWER]");
 	stay_on(atoi(argv[2]));
+	fewer = argc == 4 ? atol(argv[3]) : 1;
 	libbpf_set_print(NULL);
 	make_samples(1); /* calibrates the length of a round, with nothing attached */
 	while (fgets(line, sizeof(line), stdin)) {

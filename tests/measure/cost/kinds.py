@@ -5,12 +5,14 @@ What an event of a probe costs is that, and what its program does.
 """
 
 import os
+import shlex
+import subprocess
 
-from process import WITH_TRACEFS, Process
+from process import WITH_TRACEFS
 from statistic import Estimate
 
-CPU = 0
-TIMES_OFF = 2
+CPU = "0"
+TIMED_OUT = 124  # status of timeout(1)
 # By the kinds of tests/measure/cost/kinds: what is hooked, and of which event.
 KINDS = {
     "tp_btf": "tp_btf",
@@ -25,6 +27,7 @@ KINDS = {
     "syscalls": "tracepoint of one system call, begin and end",
     "other call": "... each other system call meanwhile",
     "uprobe": "uprobe",
+    "uprobe/step": "uprobe on an instruction that is single-stepped",
     "uretprobe": "uretprobe",
     "usdt": "usdt",
     "perf_event": "perf_event, by the CPU's clock",
@@ -39,6 +42,7 @@ class Kind:
     for the first, statistics_ns: for the second."""
 
     def __init__(self, pairs, runs, run_ns, reckoned_ns, statistics_ns):
+        self.pairs = pairs
         self.without = Estimate(without for without, _ in pairs)
         self.added = Estimate(loaded - without for without, loaded in pairs)
         self.runs = runs
@@ -50,27 +54,44 @@ class Kind:
         """Else it is about what the hook costs an event that it is not for."""
         return self.runs > 0.5
 
-    def off(self):
-        """Is the true figure surely more than so many times the engine's, or less than that part of it?"""
-        return self.added.low > TIMES_OFF * self.reckoned_ns or self.added.high < self.reckoned_ns / TIMES_OFF
+    def times(self, other):
+        """What it adds, as so many times what another adds."""
+        return Estimate((loaded - without) / (other_loaded - other_without)
+                        for (without, loaded), (other_without, other_loaded) in zip(self.pairs, other.pairs))
+
+    def times_reckoned(self, other):
+        return self.reckoned_ns / other.reckoned_ns
 
 
 class Kinds:
-    def __init__(self, site, count):
-        self.count = count
-        self.unavailable = {}  # by kind, why
-        self.found = {}
-        program = [site.program("kinds"), os.path.join(site.build, "tests/measure/cost/bpf/kinds.bpf.o"), str(CPU)]
-        with Process(WITH_TRACEFS + program, talks=True) as process:
-            runs = {kind: self._ask(process, kind) for kind in KINDS}
-            cycles = [{kind: self._ask(process, kind) for kind in runs if runs[kind]} for _ in range(count)]
-        for kind, first in runs.items():
-            if first:
-                self.found[kind] = Kind([cycle[kind] for cycle in cycles], *first)
+    """What the program says of these kinds in so many turns. under: a command that runs it; fewer: events at a time. KindsError:
+    it could not run."""
 
-    def _ask(self, process, kind):
-        reply = process.ask(kind)
-        if reply.startswith("unavailable"):
-            self.unavailable[kind] = reply.partition(": ")[2]
-            return None
-        return tuple(map(float, reply.split()))
+    def __init__(self, site, kinds, count, fewer=1, under=()):
+        self.count = count
+        replies = _replies(site, [*kinds] * (1 + count), fewer, under)
+        rounds = [dict(zip(kinds, replies[at:])) for at in range(0, len(replies), len(kinds))]
+        self.unavailable = {kind: reply.partition(": ")[2] for kind, reply in rounds[0].items()
+                            if reply.startswith("unavailable")}  # by kind, why
+        self.found = {kind: Kind([_figures(cycle[kind]) for cycle in rounds[1:]], *_figures(rounds[0][kind]))
+                      for kind in kinds if kind not in self.unavailable}
+
+
+class KindsError(Exception):
+    pass
+
+
+def _replies(site, lines, fewer, under):
+    program = [site.program("kinds"), os.path.join(site.build, "tests/measure/cost/bpf/kinds.bpf.o"), CPU, str(fewer)]
+    text = shlex.quote("\n".join(lines))
+    done = subprocess.run([*under, *WITH_TRACEFS, "sh", "-ec", f"echo {text} | {shlex.join(program)}"], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, check=False)
+    replies = done.stdout.splitlines()
+    if done.returncode or len(replies) != len(lines):
+        said = (done.stderr or done.stdout).strip().partition("\n")[0]
+        raise KindsError("not done in time" if done.returncode == TIMED_OUT else said or f"status {done.returncode}")
+    return replies
+
+
+def _figures(reply):
+    return tuple(map(float, reply.split()))
