@@ -3,11 +3,12 @@
  * What each kind of hook costs, for an estimate. The same program costs ten times as much at a
  * function of a user program as at a kernel tracepoint, and run statistics do not include the hook.
  *
- * The figures come from `make bench` on one machine. Machines differ less than kinds of hooks do.
- * Of two programs at the entry and the exit of system calls, each has half of what both add to a
- * call. A link to many functions (uprobe.multi) costs as much per run as a single one. That machine
- * permits neither kprobes nor fentry: a kprobe is assumed to cost as much as a tracepoint, and
- * fentry half of that.
+ * The figures are of one machine. `make measure PARTS=hooks` measures them again, and says which are
+ * off by more than 2 times. Machines differ less than kinds of hooks do. Of two programs at the
+ * entry and the exit of system calls, each has half of what both add to a call. A link to many
+ * functions (uprobe.multi) costs as much per run as a single one. That machine permits neither
+ * kprobes nor fentry: theirs are by the instructions that they cost in an emulator, beside those of
+ * a tracepoint.
  */
 #include "hook_cost.h"
 
