@@ -163,7 +163,7 @@ def check_stacks(test, stacks):
     """A process in its own code has no kernel stack."""
     before, began = stacks.value("derive-none", 0), time.time()
     read_end, writer = os.pipe()
-    wait(in_child(test.own("kt_spin").encode(), one_liners.spin, writer, 3 if test.figures.decide else 0.5))
+    wait(in_child(test.own("kt_spin").encode(), one_liners.spin, writer, 3 if test.measures else 0.5))
     ran = float(os.read(read_end, 100))
     grown = stacks.value("derive-none", time.time(), before + 1) - before
     test.true("stacks: samples in user code", grown > 0, grown)

@@ -97,20 +97,20 @@ def main():
     with lib.Test(limit=240) as test:
         server = start(test, "kt_web", "server")
         port = server.hear()
-        slack = SLACK if test.figures.decide else ANY_SLACK
+        slack = SLACK if test.measures else ANY_SLACK
         limits_of = LIMITS | {"percent-slack": ((slack, math.inf), (5, math.inf))}
         sample = receiver.sample("threshold.conf", {f"WarningMin {SLACK}": f"WarningMin {slack}"})
         daemon = test.collectd(SERVICE, sample, interval=INTERVAL)
         check_removed(test, daemon)
         light = start(test, "kt_light", "client", port, *LIGHT)
-        if test.figures.decide:
+        if test.measures:
             check_light(test, daemon)
         heavy = start(test, "kt_heavy", "client", port, *SATURATING)
         for metric in LIMITS:
             receiver.wait_until(f"{metric}: a notification", lambda metric=metric:
                                 {"WARNING", "FAILURE"} & set(severities(daemon, metric)))
         heavy.kill()
-        if not test.figures.decide:
+        if not test.measures:
             # Where others take the CPUs, there may be no end as long as there is any load.
             light.kill()
         for metric in LIMITS:

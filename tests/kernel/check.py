@@ -4,16 +4,22 @@ directory.
 
 A check decides: it asserts what does not depend on how fast the machine is or on what else it does, as counts, sums,
 names, order, messages. What does depend on that, as a share of time, a percentile beside a clock or a cost, is one of the
-test's figures: compared in the same ways and printed, it decides only where TEST_FIGURES is set, as `make check-long` sets it.
+test's figures: compared in the same ways with what is wanted of it, it decides nothing, and becomes a row of what is
+measured (tests/measure/rows.py). TEST_FIGURES in the environment: the figures are wanted, so that load and intervals are
+as long as they need, and what only they need is done too.
 
 Exit status: 0 passed, 1 failed, 77 cannot run here (reason printed).
 """
 
+import math
 import os
 import shutil
 import sys
 import tempfile
 import traceback
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "measure"))
+import rows  # noqa: E402
 
 SKIPPED = 77
 
@@ -23,21 +29,25 @@ class Skip(Exception):
 
 
 class Comparisons:
-    """Comparisons, each of which is printed with what it got and wanted, and returns whether it passed. _count(fine, text)
-    counts it."""
+    """Comparisons, each of which is printed with what it got and wanted, and returns whether it passed. _count(fine, what,
+    got, want) counts it; number() writes a number."""
+
+    number = "{:.10g}".format
 
     def close(self, what, got, want, rel=0.0, slack=0.0):
         """|got - want| <= rel * |want| + slack"""
         tolerance = rel * abs(want) + slack
         off = f"{(got - want) / want:+.4%}" if want else f"{got - want:+g}"
-        return self._count(abs(got - want) <= tolerance,
-                           f"{what}: got {got:.10g} want {want:.10g} ({off}) tolerance {tolerance:.6g}")
+        return self._count(abs(got - want) <= tolerance, what, f"{self.number(got)} ({off})",
+                           f"{self.number(want)} within {self.number(tolerance)}")
 
     def equal(self, what, got, want):
-        return self._count(got == want, f"{what}: got {got!r} want {want!r}")
+        return self._count(got == want, what, repr(got), repr(want))
 
     def within(self, what, got, low, high):
-        return self._count(low <= got <= high, f"{what}: got {got:.10g} want {low:.10g} .. {high:.10g}")
+        want = f"at least {self.number(low)}" if high == math.inf else f"at most {self.number(high)}" if low == -math.inf else \
+            f"{self.number(low)} .. {self.number(high)}"
+        return self._count(low <= got <= high, what, self.number(got), want)
 
     def between(self, what, got, bounds, rel=0.0, slack=0.0):
         """Like close(), for a truth that is known to be between two bounds."""
@@ -46,23 +56,29 @@ class Comparisons:
 
     def true(self, what, fine, got=""):
         """got: the value that was checked, if it is more than true or false"""
-        return self._count(fine, f"{what}: " + (f"got {got}" if got != "" else "yes" if fine else "no"))
+        return self._count(fine, what, f"{got}" if got != "" else "yes" if fine else "no", "")
 
     def contains(self, what, text, part):
-        return self._count(part in text, f"{what}: want {part!r} in " + ("it" if part in text else repr(text[-800:])))
+        return self._count(part in text, what, "it" if part in text else repr(text[-800:]), f"{part!r} in it")
 
 
 class Figures(Comparisons):
     """Comparisons that depend on the machine."""
 
-    def __init__(self, check):
-        self.check = check
-        self.decide = bool(os.environ.get("TEST_FIGURES"))
+    def __init__(self):
+        self.test = os.path.basename(sys.argv[0]).removesuffix(".py")
+        self.missed = 0
 
-    def _count(self, fine, text):
-        if self.decide:
-            return self.check._count(fine, text)
-        print(("figure " if fine else "figure, off ") + text)
+    @staticmethod
+    def number(value):
+        return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+
+    def true(self, what, fine, got=""):
+        return self._count(fine, what, ("yes" if fine else "no") + (f" ({got})" if got != "" else ""), "yes")
+
+    def _count(self, fine, what, got, want):
+        self.missed += not fine
+        rows.add(f"{self.test}: {what}", got, want, rows.judge(fine))
         return fine
 
 
@@ -72,7 +88,8 @@ class Check(Comparisons):
     def __init__(self):
         self.passed = self.failed = 0
         self.dir = None
-        self.figures = Figures(self)
+        self.measures = bool(os.environ.get("TEST_FIGURES"))
+        self.figures = Figures()
 
     def __enter__(self):
         sys.stdout.reconfigure(line_buffering=True)
@@ -101,10 +118,10 @@ class Check(Comparisons):
         else:
             shutil.rmtree(self.dir)
 
-    def _count(self, fine, text):
+    def _count(self, fine, what, got, want):
         self.passed += bool(fine)
         self.failed += not fine
-        print(("ok   " if fine else "FAIL ") + text)
+        print(f"{'ok  ' if fine else 'FAIL'} {what}: got {got}" + (f" want {want}" if want else ""))
         return fine
 
     @staticmethod

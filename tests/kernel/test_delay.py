@@ -169,9 +169,9 @@ def one_by_one(test, daemon, names, disk, upstream):
             grown = server.log.grown(begin, end + 1)
             test.figures.close(f"{server.name}: response time by its log and by its clients, s",
                                grown["response"] / grown["requests"], result["response"], rel=2 * RELATIVE)
-            failed = test.failed
+            missed = test.figures.missed
             check(test, daemon, server, begin, end)
-            if test.failed > failed:
+            if test.figures.missed > missed:
                 show(daemon, server, begin, end)
         finally:
             server.stop()
@@ -186,7 +186,7 @@ def main():
         disk = delays.has_disk(test)
         upstream = delays.Upstream(test)
         competitor = test.load("delay", "competitor", CPU, 2000, 6000, name="kt_competitor")
-        (one_by_one if test.figures.decide else all_at_once)(test, daemon, names, disk, upstream)
+        (one_by_one if test.measures else all_at_once)(test, daemon, names, disk, upstream)
         competitor.kill()
 
 

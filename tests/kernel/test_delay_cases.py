@@ -173,7 +173,7 @@ def main():
     with Test(limit=180) as test:
         names = ("alone", "few", "slow", "pool", "many", "churn")
         daemon = test.collectd(delays.services(*names) + delays.probe(100, 50, "percent-slow_*", "delay_rate-*"),
-                               interval=WHOLE if test.figures.decide else SHORT)
+                               interval=WHOLE if test.measures else SHORT)
         daemon.wait_rows("self", "duration-read_request", 1)
         test.equal("complaints at the start", daemon.complaints(), [])
         disk = delays.has_disk(test)
@@ -190,7 +190,7 @@ def main():
             daemon.wait_rows("self", "duration-read_delay", 3, time.time())
             check_slow(test, daemon, slow, "upstream", "spin=300 upstream=30000/30")
             check_few(test, daemon, few)
-            if test.figures.decide:
+            if test.measures:
                 check_brief(test, daemon, pool)
                 check_many(test, daemon, 50)
             idle_from = time.time() + 2 * daemon.interval

@@ -197,9 +197,9 @@ def local_timer_ms(daemon, cpu):
 def main():
     with Test(limit=90) as test:
         # A median needs many interrupts in a reading.
-        daemon = test.collectd(CONF % VECTORS_BY_CPU, interval=1 if test.figures.decide else INTERVAL)
+        daemon = test.collectd(CONF % VECTORS_BY_CPU, interval=1 if test.measures else INTERVAL)
         compare(test, daemon, True)
-        if test.figures.decide:
+        if test.measures:
             times(test, daemon)
         for cpu in range(truth.CPUS):
             got = local_timer_ms(daemon, cpu)

@@ -83,7 +83,7 @@ def events(test, daemon):
     suppressed = daemon.row_after("self", "total_events-events_suppressed_event", time.time())[1]
     test.within("event: suppressed, all but 10 of the flood and the short ones", suppressed, walks, math.inf)
     check_burst(test, daemon, "flood")
-    if test.figures.decide:
+    if test.measures:
         test.figures.within("event: CPU of the daemon while the flood goes on", cpu_share(daemon), 0, 0.5)
 
 
@@ -105,7 +105,7 @@ def echo(test, object_path):
     daemon = test.collectd(f'<Probe "echo">\n Object "{object_path}"\n</Probe>\n', interval=INTERVAL)
     while daemon.row_after("self", "total_events-events_suppressed_echo", time.time())[1] == 0:
         pass
-    if test.figures.decide:
+    if test.measures:
         pid = daemon.process.pid
         begin, before = time.monotonic(), waits(pid)
         time.sleep(3)

@@ -57,11 +57,11 @@ def of_children(pid, key):
 
 def stress(test, daemon):
     """Compares all transfers of stress and its children. It is a zombie when its final counts are read."""
-    load = test.stress("--hdd", "1", "--io", "1", "--hdd-bytes", "64M", "-t", "9" if test.figures.decide else "2")
+    load = test.stress("--hdd", "1", "--io", "1", "--hdd-bytes", "64M", "-t", "9" if test.measures else "2")
     if not load:
         return
     begin = truth.io(load.pid)
-    if test.figures.decide:
+    if test.measures:
         meanwhile(test, daemon, load)
     os.waitid(os.P_PID, load.pid, os.WEXITED | os.WNOWAIT)
     end, moment = truth.io(load.pid), time.time()

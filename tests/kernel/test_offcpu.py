@@ -87,15 +87,15 @@ def cycle(test, waits, switches, kernel):
     load = test.load("offcpu", test.disk, name="kt_offcpu")
     load.ask(f"cycle {THREADS}")
     symbols = stack_rings.of_program(load.pid)
-    collect(SEND_SECONDS if test.figures.decide else 0.5, waits, switches)
+    collect(SEND_SECONDS if test.measures else 0.5, waits, switches)
     outer = [ask(load, "sums")]
     switches.read_all()
     inner = [ask(load, "sums")]
-    taken, sent = collect(20 if test.figures.decide else 3, waits, switches)
+    taken, sent = collect(20 if test.measures else 3, waits, switches)
     inner.append(ask(load, "sums"))
     sent += switches.read_all()
     outer.append(ask(load, "sums"))
-    taken += collect(SEND_SECONDS if test.figures.decide else 0, waits, enough=lambda stacks: all(
+    taken += collect(SEND_SECONDS if test.measures else 0, waits, enough=lambda stacks: all(
         by_way(taken + stacks, symbols, kernel, "kernel")[way] for way in (*CYCLE_MS, "pipe")))[0]
     by_switches(test, [stack for stack in sent if stack.comm == load.name], symbols, kernel, outer, inner)
     by_samples(test, [stack for stack in taken if stack.comm == load.name], symbols, kernel, inner)
@@ -183,9 +183,9 @@ def names(test, waits):
     load.ask("names 500")
     other.ask("futex 1")
     begin = time.monotonic()
-    if test.figures.decide:
+    if test.measures:
         collect(SEND_SECONDS, waits)
-    stacks = collect(2 * SEND_SECONDS if test.figures.decide else 1, waits, enough=lambda found: len(
+    stacks = collect(2 * SEND_SECONDS if test.measures else 1, waits, enough=lambda found: len(
         found) >= 500 and any(stack.comm == other.name for stack in found))[0]
     most = (time.monotonic() - begin + SEND_SECONDS) * FREQUENCY * SENT_MAX
     test.within("names: records", len(stacks), 500, most)
@@ -199,7 +199,7 @@ def names(test, waits):
 
 def main():
     with Test(limit=180) as test:
-        daemon = test.collectd(CONF, interval=3 if test.figures.decide or SLOWNESS >= 2 else 1)
+        daemon = test.collectd(CONF, interval=3 if test.measures or SLOWNESS >= 2 else 1)
         daemon.wait_rows("self", "duration-read_process", 1)
         time.sleep(1)
         kernel = stack_rings.of_kernel()

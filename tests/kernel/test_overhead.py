@@ -217,7 +217,7 @@ def links(test, daemon):
 def estimate(test, load):
     """A limit that is not reached; and what the probe says that it costs, against the CPU time of the same calls without
     it."""
-    rounds = ROUNDS if test.figures.decide else 0
+    rounds = ROUNDS if test.measures else 0
     without = [chunk(load) for _ in range(rounds)]
     storm = Storm(load)
     daemon = test.collectd(conf("    MaxOverhead 100\n"), interval=INTERVAL)

@@ -271,7 +271,7 @@ def check_end(test, hook_set, daemon, log, moment):
 
 def start_sharers(test):
     sharers = [Sharer(test, "s20", 1, 4, 50000, 20, "sleep"), Sharer(test, "s50", 2, 2, 40000, 50, "sleep")]
-    if test.figures.decide:
+    if test.measures:
         sharers += [Sharer(test, "s80", 1, 1, 100000, 80, "spin"),
                     # Waits for something else for longer than the walks are apart.
                     Sharer(test, "slow", 1, 2, 2000000, 20, "sleep"),

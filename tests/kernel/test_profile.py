@@ -195,12 +195,12 @@ def check_others(test, daemon, path, truth):
 
 def read_samples(test, daemon, loads):
     """Until there are enough of each."""
-    wanted = SAMPLES if test.figures.decide else SAMPLES_OF_ORDER
+    wanted = SAMPLES if test.measures else SAMPLES_OF_ORDER
     for service in loads:
         daemon.wait_rows(service, "total_events-profile_samples", 2)
     while min(samples(daemon, service) for service in loads) < wanted:
         time.sleep(0.2)
-    if test.figures.decide:
+    if test.measures:
         cost(test, daemon, sum(samples(daemon, service) for service in loads))
 
 
@@ -228,13 +228,13 @@ def main():
             load.hear()
         before = test.load("profile", "leak", LEAKED_BEFORE, name="kt_before")
         before.hear()
-        if test.figures.decide:
+        if test.measures:
             count_runs(test)
         daemon = test.collectd(CONF, interval=1)
         for service in loads:
             daemon.wait_rows(service, "total_events-profile_samples", 1)
         # They take the CPU from each other.
-        others = None if test.figures.decide else Others(test)
+        others = None if test.measures else Others(test)
         read_samples(test, daemon, loads)
         for load in loads.values():
             load.kill()

@@ -343,7 +343,7 @@ def main(*names):
         cases = {name: list(cases_of(server, late[name])) for name, server in servers.items()}
         for at_once in itertools.zip_longest(*cases.values()):
             watch.check({name: case for name, case in zip(cases, at_once) if case})
-        if test.figures.decide:
+        if test.measures:
             check_all_figures(test, daemon, servers)
         check_idle(test, daemon, servers)
 

@@ -162,7 +162,7 @@ def main():
         try:
             flow.order(1, 10, 0, 0.2)
             check_one_interval(test, daemon, flow)
-            if test.figures.decide:
+            if test.measures:
                 check_flow(test, flow)
         finally:
             flow.busy.stop()

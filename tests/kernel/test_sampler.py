@@ -132,7 +132,7 @@ def main():
         test.figures.within("share of a CPU by default, percent", percent, 0, SHARE * 1.3)
         test.close("it is frequency times cost, percent", percent, 100 * hz * mean, rel=0.01)
         options(test, chosen)
-        if test.figures.decide:
+        if test.measures:
             print_threads(limited)
         begin = time.monotonic()
         test.stop(limited)

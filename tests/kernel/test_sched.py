@@ -36,7 +36,7 @@ def all_served(used, moment):
 
 def waiting(test, daemon):
     """Four threads on one CPU: three of them wait at any time."""
-    seconds = SPIN_S if test.figures.decide else 2
+    seconds = SPIN_S if test.measures else 2
     load = test.load("spin", test.mkdir("log"), SPINNERS, seconds, 0, truth.CPUS - 1, name="kt_wait")
     time.sleep(0.5)
     sampler = truth.Sampler(lambda: truth.schedstat(load.pid), every=0.002)
@@ -47,7 +47,7 @@ def waiting(test, daemon):
     daemon.wait_rows("self", "duration-read_process", 2, time.time())
     most = max(row[1] for row in daemon.rows("wait", "delay_rate-delay-cpu"))
     test.true("threads that wait, most", most > 0, most)
-    if test.figures.decide:
+    if test.measures:
         waiting_s(test, daemon, sampler)
 
 

@@ -217,7 +217,7 @@ def cases(test, servers):
 
 def main():
     with Test(limit=200) as test:
-        interval = INTERVAL if test.figures.decide else SHORT
+        interval = INTERVAL if test.measures else SHORT
         daemons = {"with process": test.collectd(CONF, interval=interval),
                    "without": test.collectd(CONF + WITHOUT_PROCESS, interval=interval)}
         for daemon in daemons.values():
@@ -231,7 +231,7 @@ def main():
                 server.begin(1, 100, 0, 10000, 0.3)
             for server in servers:
                 server.finish()
-            if test.figures.decide:
+            if test.measures:
                 cases(test, servers)
             else:
                 check_series(test, servers)

@@ -303,7 +303,7 @@ def main():
         test.equal("complaints", daemon.complaints(), [])
         test.stop(daemon)
         all_cpus(test)
-        if test.figures.decide:
+        if test.measures:
             latencies_traced(test)
         else:
             latencies(test)

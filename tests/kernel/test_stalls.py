@@ -119,7 +119,7 @@ def check(test, what, daemon, order, stalls=True, whole=False):
                    *(["gauge-send_wait"] if stalls and not whole else [])):
         got = most(daemon, metric, before[0])
         test.true(f"{what}: {metric}", got > 0, got)
-    if test.figures.decide:
+    if test.measures:
         check_times(test, what, daemon, times, (before, after), stalls)
 
 
@@ -143,7 +143,7 @@ def check_times(test, what, daemon, times, readings, stalls):
 def main():
     with Test(limit=120) as test:
         where, offered = start_server(test), 0
-        interval = WHOLE if test.figures.decide else INTERVAL
+        interval = WHOLE if test.measures else INTERVAL
         for hook_set in IN_SOCKET:
             daemon = test.collectd(CONF + f'\n<Probe "request">\nHookSet {hook_set}\n</Probe>', interval=interval,
                                    collect=("request",))

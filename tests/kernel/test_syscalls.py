@@ -176,7 +176,7 @@ def without_services(test):
 
 def named_alone(test, load, quiet):
     """Others, which are services too, have no calls, but what they sleep in is known."""
-    daemon = test.collectd(NAMES, interval=1 if test.figures.decide else INTERVAL)
+    daemon = test.collectd(NAMES, interval=1 if test.measures else INTERVAL)
     daemon.wait_rows("self", "duration-read_syscalls", 2)
     for one in load, quiet:
         one.say(f"{CALLS} 0")
@@ -201,7 +201,7 @@ def shares(test, load):
     begin = time.time()
     daemon.wait_rows("self", "duration-read_syscalls", 2, begin)
     before = {call: counts(daemon, begin, "-syscall-" + call) for call in LEAST_MS}
-    load.say(f"sleep {SLEEP_MS if test.figures.decide else 1000}")
+    load.say(f"sleep {SLEEP_MS if test.measures else 1000}")
     slept = load.result()
     end = time.time()
     daemon.wait_rows("self", "duration-read_syscalls", 2, end)

@@ -332,11 +332,11 @@ def check_hang(test, what, daemon, client, upstreams):
     """An open request counts while it is open."""
     name = upstreams["tcp6"].name
     window = Window(daemon)
-    client.order("leave", "tcp6", 1, "hang", HANG if test.figures.decide else 5 * SHORT)
+    client.order("leave", "tcp6", 1, "hang", HANG if test.measures else 5 * SHORT)
     window.close()
     shown = sorted(window.values("gauge-requests_in_progress", name))
     test.true(f"{what}: one that hangs: requests in progress", shown[-1] > 0, shown)
-    if test.figures.decide:
+    if test.measures:
         for value in shown[-int(HANG / WHOLE) + 1:]:
             test.figures.close(f"{what}: one that hangs: requests in progress", value, 1, rel=0.02)
         test.figures.close(f"{what}: one that hangs, s", window.seconds(name), HANG, rel=0.02, slack=0.01)
@@ -396,7 +396,7 @@ def check_many(test, what, daemon, client, upstreams):
     """More than there is room for, in series and in the map."""
     client.order("ask", "unix", 10, "answer 0.020")  # what it has counted keeps its series
     window = Window(daemon)
-    many = MANY if test.figures.decide else SOME
+    many = MANY if test.measures else SOME
     answered = client.order("many", "many", many)
     durations = client.order("ask", "unix", 10, "answer 0.002")
     window.close()
@@ -420,7 +420,7 @@ def main():
         client = Client(test, upstreams)
         offered = 0
         for hook_set in IN_SOCKET:
-            daemon = test.collectd(CONF.format(hook_set, ROWS), interval=WHOLE if test.figures.decide else SHORT,
+            daemon = test.collectd(CONF.format(hook_set, ROWS), interval=WHOLE if test.measures else SHORT,
                                    collect=("request",))
             if daemon.wait_rows("self", "count-tier_request", 1)[-1][1]:
                 offered += 1
