@@ -18,8 +18,6 @@ INTERVAL = 1
 FREQUENCY, BUDGET = 400, 50
 SAMPLES = 2048  # least number, of threads with a request in hand
 POINTS = 3 if lib.SLOWNESS == 1 else 6
-# For workers there are only samples: these overstate the wait for a CPU by some 2 points.
-WORKER_POINTS = 5 if lib.SLOWNESS == 1 else 8
 RELATIVE = 0.02 if lib.SLOWNESS == 1 else 0.06
 SECONDS, FEW_SECONDS = 12, 4 * lib.SLOWNESS
 PATIENCE = 60 * lib.SLOWNESS
@@ -83,7 +81,7 @@ def check(test, daemon, server, begin, end):
     got = {part: mean(daemon, server, f"latency-in_{part}", begin, end) for part in delays.METRICS}
     stalled = mean(daemon, server, delays.SEND_WAIT, begin, end)
     total = sum(got.values()) + stalled
-    points = 2 * POINTS if server.name in UNKNOWN else WORKER_POINTS if server.name in WORKERS else POINTS
+    points = 2 * POINTS if server.name in UNKNOWN else POINTS
     for part in delays.METRICS:
         test.figures.close(f"{server.name}: {part}, %", 100 * got[part] / total, 100 * want[part] / response,
                            slack=points)

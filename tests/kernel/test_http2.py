@@ -155,8 +155,7 @@ def check_progresses(test, daemons, servers, clients):
     begin = time.time()
     at_once([functools.partial(clients[name][0].rounds, max(4, int(4 * INTERVAL / 0.3)), 7, "only", 0.3)
              for name in TIMED])
-    check_progress(test, "seven at once", daemons, [Served(servers[name]) for name in TIMED], begin, time.time(),
-                   together=7)
+    check_progress(test, "seven at once", daemons, [Served(servers[name]) for name in TIMED], begin, time.time())
 
 
 def check_many(test, daemons, server):

@@ -226,7 +226,7 @@ def answered(server, begin, end):
         time.sleep(0.01)
 
 
-def check(test, what, daemons, servers, begin, end, each=True, together=1):
+def check(test, what, daemons, servers, begin, end, each=True):
     for server in servers:
         requests = answered(server, begin, end)
         truth = spans(requests)
@@ -237,7 +237,7 @@ def check(test, what, daemons, servers, begin, end, each=True, together=1):
                 check_time(test, f"{name}: {metric}", rows_around(daemon, server.kind, metric, begin, end), want)
             if hook_set in KNOWS_ARRIVAL:
                 check_oldest(test, name, rows_around(daemon, server.kind, METRICS[2], begin, end), requests)
-            check_each(test, name, readings(daemon, server.kind, begin, end), requests, metrics, each, together)
+            check_each(test, name, readings(daemon, server.kind, begin, end), requests, metrics, each)
 
 
 def check_time(test, name, rows, want):
@@ -255,22 +255,20 @@ def check_oldest(test, name, rows, requests):
     test.equal(f"{name}: {METRICS[2]}, readings of {len(rows)} at which it is wrong", wrong[:3], [])
 
 
-def check_each(test, name, rows, requests, metrics, each, together):
-    """As if each reading were at the moment of its row: of each interval, or of all of them together. So many requests
-    have the same stamps of client and server, and these err by as much for each."""
+def check_each(test, name, rows, requests, metrics, each):
+    """As if each reading were at the moment of its row: of each interval, or of all of them."""
     got = [row[2] for row in rows]
     want = [figures(requests, *row[:2]) for row in rows]
     for i, metric in enumerate(metrics):
         if each:
             worst = max(zip(got, want), key=lambda pair: abs(pair[0][i] - pair[1][i]))
-            test.figures.close(f"{name}: {metric}, worst of {len(rows)}", worst[0][i], worst[1][i], 0.01,
-                               together * SLACK)
+            test.figures.close(f"{name}: {metric}, worst interval", worst[0][i], worst[1][i], 0.01, SLACK)
         else:
             test.figures.close(f"{name}: {metric}, sum", sum(one[i] for one in got), sum(one[i] for one in want), 0.01,
                                SLACK)
     if each and len(metrics) > 1:
         ages = [(row[2][2], *oldest(requests, row[1] - SLACK, row[1] + SLACK)) for row in rows]
-        test.figures.within(f"{name}: {METRICS[2]}, greatest error of {len(rows)}",
+        test.figures.within(f"{name}: {METRICS[2]}, greatest error, s",
                             max(max(0, least - age, age - most) for age, least, most in ages), 0, 2 * SLACK)
 
 

@@ -49,7 +49,7 @@ BUCKET = 0.033      # an average by buckets may be off by so much
 SPIN_MS, TOOL_SPIN_MS = 100, 400
 TOOLS = {"runqlat": "wait", "cpudist": "run"}
 TOOL_SECONDS = 8
-SHORT_US = 128
+SHORT_US = 64
 ROW = "latency-runqueue-average"
 
 
@@ -245,8 +245,7 @@ def compared(test, tool, said, got, runs):
     which it does not read again then, and of the tools' own time there is more than of that."""
     theirs, ours = tool_counts(said), by_power(got)
     count = sum(theirs.values())
-    # It loses some while the machine is busy; what the kernel counts says that we do not.
-    test.figures.close(f"{tool}: count, and the kernel's", count, runs, rel=0.05, slack=10)
+    test.figures.close(f"{tool}: count, and the kernel's", count, runs, rel=0.01, slack=10)
     for bound in [0] + sorted(bound for bound in theirs.keys() | ours.keys() if bound >= SHORT_US):
         mine, other = (sum(n for low, n in counts.items() if low == bound or not bound and low < SHORT_US)
                        for counts in (ours, theirs))

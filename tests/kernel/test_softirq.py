@@ -274,16 +274,15 @@ def latencies_traced(test):
             if not begin < before[0] < row[0] < end or len(wanted) < LATENCIES or row[0] - before[0] > 1.5:
                 continue
             means.append(row[1])
-            what = f"{cpu}: {kind}: latency of {len(wanted)}"
+            what = f"{cpu}: {kind}: latency"
             late = READ_S * daemon.patience
             least, most = (sum(s for at, key, s in waited if key == (cpu, kind) and first < at < last) / len(wanted)
                            for first, last in ((before[0] + late, row[0]), (before[0], row[0] + late)))
             test.figures.within(f"{what}, mean", row[1], 0.8 * least - 1.5e-6, 1.2 * most + 1.5e-6)
             low, high = percentile(wanted, 93), percentile(wanted, 97)
             test.figures.within(f"{what}, percentile 95", tail[row[0]], 0.9 * low - 1.5e-6, 1.1 * high + 1.5e-6)
-    test.figures.within("readings of latencies that were compared", len(means), 2, 1000)
-    # Whether one kind waits for another is not ours to say.
-    test.figures.within("the longest mean latency, s", max(means), 1e-6, 10 * SPIN_MS / 1e3)
+    test.figures.within("readings of latencies that were compared", len(means), 2, float("inf"))
+    test.figures.within("the longest mean latency, s", max(means), 0.04 * SPIN_MS / 1e3, 10 * SPIN_MS / 1e3)
     test.equal("complaints", daemon.complaints(), [])
 
 
