@@ -138,7 +138,7 @@ def check_many(test, daemon, budget):
     test.figures.close("many threads: all states, threads", sum(waiting.values()), MANY + 1, rel=0.02)
     share, samples = (sampler(daemon, kind, begin + daemon.interval, rows[-1][0])
                     for kind in ("percent", "operations_per_second"))
-    if test.figures.within("many threads: looks a second", samples, 1, 1000):
+    if test.figures.within("many threads: looks a second", samples, 1, float("inf")):
         print(f"note: many: a look takes {share / 100 / samples / MANY * 1e6:.2f} us a thread, with {MANY} threads")
     test.figures.within("many threads: share of a CPU, %", share, 0, budget * 1.3)
     many.end()

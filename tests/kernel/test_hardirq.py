@@ -177,8 +177,8 @@ def times(test, daemon):
         if len(wanted) < DURATIONS or before[0] < found[0][0] or row[0] > found[-1][0]:
             continue
         compared += 1
-        test.figures.close(f"{line}: median of {len(wanted)}", row[1], percentile(wanted, 50), rel=0.25, slack=1e-6)
-    test.figures.within("medians that were compared", compared, 1, 100)
+        test.figures.close(f"{line}: median, s", row[1], percentile(wanted, 50), rel=0.25, slack=1e-6)
+    test.figures.within("medians that were compared", compared, 1, float("inf"))
     # The readings include interrupts just before and after the trace.
     sum_ms = sum(1e3 * seconds for _, key, seconds in taken if cleaned(names[key[1]]) == line)
     test.figures.within(f"{line}: ms in its handler", all_ms(daemon)[line] - spent.get(line, 0),

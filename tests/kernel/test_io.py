@@ -89,7 +89,7 @@ def meanwhile(test, daemon, load):
                     if curve.covers(row[0]) and not daemon.at_cycle(row[0])]
             first, last = rows[0], rows[-1]
             # A child of stress writes 1 MiB at a time, and /proc is read every few milliseconds.
-            test.figures.between(f"stress --hdd 1 --io 1, {last[0] - first[0]:.0f} s: {metric} {key}",
+            test.figures.between(f"stress --hdd 1 --io 1: {metric} {key}",
                                  last[at] - first[at], curve.growth(first[0], last[0]), rel=0.01,
                                  slack=1 << 20 if "_octets" in metric else 1)
 

@@ -83,7 +83,7 @@ def percentiles(test, daemon, name, lives):
         if len(window) < 20 or row[0] > lives[-1][0]:
             continue
         compared += 1
-        test.figures.within(f"{name}: median of {len(window)}, s", row[1], 0.96 * percentile(window, 40),
+        test.figures.within(f"{name}: median, s", row[1], 0.96 * percentile(window, 40),
                             1.04 * percentile(window, 60))
         test.figures.within(f"{name}: 99th percentile, s", highest[row[0]], 0.96 * percentile(window, 80),
                             1.04 * max(window))

@@ -257,7 +257,7 @@ def check_percentiles(test, daemon, what, begin, end, rows):
     for at, (low, high) in RANKS.items():
         metric = f"latency-response-percentile-{at}"
         got = {row[0]: row[1] for row in daemon.rows(what.split()[0], metric)}[end]
-        test.figures.within(f"{what}: {metric} of {len(ended)}, s", got,
+        test.figures.within(f"{what}: {metric}, s", got,
                             ended[int(low * top)] * (1 - BUCKET) - ON_THE_WAY, ended[int(high * top)] * (1 + BUCKET))
 
 

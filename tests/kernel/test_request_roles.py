@@ -275,7 +275,7 @@ class Late:
         daemon.wait_rows("late", "total_requests", 2, time.time())
         waits = [row[1] for row in daemon.rows("late", "latency-wait-percentile-99") if row[1] == row[1]]
         test.within(f"{what}: longest wait of {len(waits)} readings, s", max(waits), 0, 0.97 * self.QUIET)
-        test.figures.within(f"{what}: longest wait of {len(waits)} readings, s", max(waits), 0, self.QUIET / 2)
+        test.figures.within(f"{what}: longest wait, s", max(waits), 0, self.QUIET / 2)
 
 
 def rename(test, name):

@@ -42,5 +42,5 @@ PARTS = {
                      ("foreign/run",), pages=("ebpf-exporter.md",)),
     "tests": Part("Figures of the tests",
                   "Shares of time, percentiles and latencies that tests compare with the truth, and that depend on the machine.",
-                  ("figures/run",)),
+                  ("figures/run",), pages=("test-figures.md",)),
 }
