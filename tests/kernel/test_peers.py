@@ -69,7 +69,7 @@ def rates(test, daemon, service, metric, begin, rel, slack):
         rate.append([(b - a) / (last[0] - first[0]) for a, b in zip(first[1:], last[1:])])
     unsure = uneven(theirs, nearest(theirs, ours[0][0]), nearest(theirs, ours[-1][0]))
     for got, want, more in zip(*rate, unsure):
-        test.figures.close(f"{service} {metric} per second", got, want, rel=rel, slack=slack + more)
+        test.figures.close(f"{service.rpartition('_')[2]} {metric} per second", got, want, rel=rel, slack=slack + more)
 
 
 def bounded(test, daemon, service, metric, begin):

@@ -57,9 +57,9 @@ def against_log(test, daemon, log, name):
     rows = [row for row in rows if row[0] > time.time() - 5 and not daemon.at_cycle(row[0])]
     log = truth.CpuLog(log)
     first, last = rows[0], rows[-1]
-    test.figures.true(f"{name}: its log covers its rows", log.covers(first[0]))
+    test.figures.true("a process: its log covers its rows", log.covers(first[0]))
     # Over a few seconds, a row's stamp of 1 ms is more than the 0.2 % of 10 s.
-    test.figures.between(f"{name}: CPU, us", sum(last[1:]) - sum(first[1:]),
+    test.figures.between("a process: CPU, us", sum(last[1:]) - sum(first[1:]),
                          log.used_us(first[0], last[0]), rel=0.002, slack=2000 * SLOWNESS)
 
 

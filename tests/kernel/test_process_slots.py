@@ -83,11 +83,11 @@ def percentiles(test, daemon, name, lives):
         if len(window) < 20 or row[0] > lives[-1][0]:
             continue
         compared += 1
-        test.figures.within(f"{name}: median, s", row[1], 0.96 * percentile(window, 40),
+        test.figures.within("a process: median, s", row[1], 0.96 * percentile(window, 40),
                             1.04 * percentile(window, 60))
-        test.figures.within(f"{name}: 99th percentile, s", highest[row[0]], 0.96 * percentile(window, 80),
+        test.figures.within("a process: 99th percentile, s", highest[row[0]], 0.96 * percentile(window, 80),
                             1.04 * max(window))
-    test.figures.true(f"{name}: intervals", compared >= 2, compared)
+    test.figures.true("a process: intervals", compared >= 2, compared)
 
 
 def histogram(test, daemon):
