@@ -108,6 +108,7 @@ class Daemon:
         self.wrap = list(wrap)
         self.failures = [b"[error]"] + ([f"probe {probe} is off".encode()] if probe else [])
         self.process = None
+        self.log = b""  # until it was ready
 
     def __enter__(self):
         self.dir = tempfile.mkdtemp(dir=self.site.dir)
@@ -131,12 +132,11 @@ class Daemon:
         self.stop()
 
     def _wait_ready(self):
-        log = b""
-        while READY not in log:
+        while READY not in self.log:
             line = self.process.stdout.readline()
             if not line or any(failure in line for failure in self.failures):
-                raise RuntimeError(f"collectd does not start as it should: {(line or log).decode()}")
-            log += line
+                raise RuntimeError(f"collectd does not start as it should: {(line or self.log).decode()}")
+            self.log += line
 
     def stop(self):
         for _ in range(STOP_S):

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""What a server is measured with: nothing, this plugin, and the others. Each is started and ended again."""
+"""What a server is measured with beside nothing: this plugin, and the others. Each is started and ended again."""
 
 import contextlib
+import glob
 import os
+import re
 import subprocess
+from typing import NamedTuple
 
 from daemon import Daemon
 from process import WITH_TRACEFS, prepare
 from server import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SETUPS = ("nothing", "before", "probe", "response", "floor", "listing", "bpftrace")
+SETUPS = ("before", "probe", "response", "clients", "floor", "listing", "bpftrace")
 
 CALL_NUMBERS = {
     "x86_64": {"epoll": 232, "read": 0, "write": 1, "sendmsg": 46},
@@ -29,13 +32,9 @@ BLOCK = """\
   <Service "{name}">
     Process "{program}"
 {responses}  </Service>
-  <Probe "process">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
-"""
+  <Probe "request">
+{options}  </Probe>
+{others}"""
 
 
 def setups(site):
@@ -69,25 +68,48 @@ def _program(command):
         process.communicate()
 
 
+def _others_off(build):
+    names = [os.path.basename(path).removesuffix(".bpf.o") for path in sorted(glob.glob(f"{build}/bpf/*.bpf.o"))]
+    return "".join(f'  <Probe "{name}">\n    Enable false\n  </Probe>\n' for name in names if name != "request")
+
+
+class On(NamedTuple):
+    """pid: of the process that has the programs; hook_set: of the probe"""
+
+    pid: int
+    hook_set: int = 0
+
+
 @contextlib.contextmanager
-def _probe(site, pair, build, errors=()):
-    responses = "".join(f'    Response "error" "{prefix}"\n' for prefix in errors)
-    block = site.ebpf(BLOCK.format(name=pair.name, program=program(pair.name), responses=responses), build)
+def _probe(site, pair, build, responses="", options=""):
+    """A collectd with the probe request, and these lines in the blocks of the service and of the probe."""
+    block = site.ebpf(BLOCK.format(name=pair.name, program=program(pair.name), responses=responses, options=options,
+                                   others=_others_off(build)), build)
     # So long an interval that no reading falls into a measurement.
     with Daemon(site, block, interval=3600, probe="request") as daemon:
-        yield daemon.process
+        found = re.search(rb"probe request is on \(hook set (\d+)\)", daemon.log)
+        yield On(daemon.process.pid, int(found.group(1)) if found else 0)
 
 
-def on(name, site, pair):
-    """A context in which the variant is on; gives its process, that of nothing is None."""
-    tgid = str(pair.server.pid)
-    objects = os.path.join(site.build, "tests", "measure", "cost", "bpf")
-    if name == "nothing":
-        return contextlib.nullcontext()
-    if name in ("probe", "before"):
-        return _probe(site, pair, site.before if name == "before" else site.build)
+def _of_probe(name, site, pair):
+    if name == "before":
+        return _probe(site, pair, site.before)
     if name == "response":
-        return _probe(site, pair, site.build, ERRORS[pair.name])
+        return _probe(site, pair, site.build, "".join(f'    Response "error" "{prefix}"\n' for prefix in ERRORS[pair.name]))
+    return _probe(site, pair, site.build, options='    Option "clients"\n' if name == "clients" else "")
+
+
+@contextlib.contextmanager
+def on(name, site, pair):
+    """A context in which the variant is on; gives an On."""
+    if name in ("before", "probe", "response", "clients"):
+        with _of_probe(name, site, pair) as running:
+            yield running
+        return
     if name == "bpftrace":
-        return _program(WITH_TRACEFS + ["bpftrace", "-q", "-e", script(pair)])
-    return _program(WITH_TRACEFS + [site.program("hooks"), os.path.join(objects, f"{name}.bpf.o"), tgid])
+        command = ["bpftrace", "-q", "-e", script(pair)]
+    else:
+        path = os.path.join(site.build, "tests", "measure", "cost", "bpf", f"{name}.bpf.o")
+        command = [site.program("hooks"), path, str(pair.server.pid)]
+    with _program(WITH_TRACEFS + command) as process:
+        yield On(process.pid)
