@@ -71,7 +71,7 @@ struct disk_operation_row {
 		HELP("Time in service: from issue to end");
 	struct hist queued METRIC("latency-disk_queued " NS) UNIT("seconds")
 		HELP("Time queued: from the start of a request until it is issued to the device");
-	struct hist bytes METRIC("bytes-disk_request") UNIT("bytes")
+	struct hist bytes METRIC("bytes-disk_request least") UNIT("bytes")
 		HELP("Size of a request: when it ends") DEFAULT(off);
 	u64 errors METRIC("errors-disk") UNIT("requests") HELP("Failed requests: by the device");
 };

@@ -192,15 +192,16 @@ static void publish_buckets(const struct publisher *p, const struct column *colu
 
 static double histogram_mean(const struct column *column, const uint64_t *cells)
 {
-	return column->kind == COLUMN_HIST ? hist_mean(cells, HIST_BUCKETS)
+	return column->kind == COLUMN_HIST ? hist_mean(cells, HIST_BUCKETS, column->tag.least)
 					   : buckets_mean(column->buckets, cells);
 }
 
 static double histogram_percentile(const struct column *column, const uint64_t *cells,
 				   double percent)
 {
-	return column->kind == COLUMN_HIST ? hist_percentile(cells, HIST_BUCKETS, percent)
-					   : buckets_percentile(column->buckets, cells, percent);
+	return column->kind == COLUMN_HIST
+		       ? hist_percentile(cells, HIST_BUCKETS, percent, column->tag.least)
+		       : buckets_percentile(column->buckets, cells, percent);
 }
 
 static void publish_hist(const struct publisher *p, const struct column *column)

@@ -31,8 +31,8 @@ static int check_column_words(const struct schema_parser *r, const char *member,
 		return schema_bad(r, member, "rate, active, rank, per and where are for integers");
 	if (column->kind != COLUMN_MOMENTS && tag->frequency)
 		return schema_bad(r, member, "frequency is for moments");
-	if (column->kind != COLUMN_HIST && tag->tail[0])
-		return schema_bad(r, member, "tail is for histograms");
+	if (column->kind != COLUMN_HIST && (tag->tail[0] || tag->least))
+		return schema_bad(r, member, "tail and least are for a struct hist");
 	if (tag->rate && tag->per[0])
 		return schema_bad(r, member, "either rate or per");
 	if (tag->rank && tag->per[0])

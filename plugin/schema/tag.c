@@ -72,6 +72,8 @@ static bool parse_metric_word(const char *word, size_t length, struct tag *tag)
 		return tag->frequency = true;
 	if (tag_word_is(word, length, "rank"))
 		return tag->rank = true;
+	if (tag_word_is(word, length, "least"))
+		return tag->least = true;
 	if (strncmp(word, "scale=", 6) == 0) {
 		at = word + 6;
 		return parse_positive(&at, &tag->numerator) && *at++ == '/' &&
@@ -105,11 +107,12 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
 	for (word += length; word += strspn(word, SPACE), *word; word += length) {
 		length = strcspn(word, SPACE);
 		if (!parse_metric_word(word, length, &tag))
-			return error_set(error, -EINVAL,
-					 "unknown word \"%.*s\" (rate, frequency, rank, scale=A/B, "
-					 "active=N, per=MEMBER, of=MEMBER, where=MEMBER or "
-					 "tail=MEMBER)",
-					 (int)length, word);
+			return error_set(
+				error, -EINVAL,
+				"unknown word \"%.*s\" (rate, frequency, rank, least, scale=A/B, "
+				"active=N, per=MEMBER, of=MEMBER, where=MEMBER or "
+				"tail=MEMBER)",
+				(int)length, word);
 	}
 	*ret_tag = tag;
 	return 0;

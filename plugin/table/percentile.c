@@ -17,23 +17,23 @@ uint64_t hist_count(const uint64_t *buckets, size_t count)
 	return total;
 }
 
-/* The middle of the values of a bucket. The last bucket has no upper bound; it is treated as if it
- * had one. */
-static double bucket_middle(size_t bucket)
+/* The least of the values of a bucket, or their middle. The last bucket has no upper bound; it is
+ * treated as if it had one. */
+static double bucket_value(size_t bucket, bool least)
 {
 	double low = (double)hist_lower((uint32_t)bucket);
 	double high = (double)hist_lower((uint32_t)bucket + 1) - 1;
 
-	return (low + high) / 2;
+	return least ? low : (low + high) / 2;
 }
 
-double hist_mean(const uint64_t *buckets, size_t count)
+double hist_mean(const uint64_t *buckets, size_t count, bool least)
 {
 	uint64_t total = hist_count(buckets, count);
 	double sum = 0;
 
 	for (size_t i = 0; i < count; i++)
-		sum += (double)buckets[i] * bucket_middle(i);
+		sum += (double)buckets[i] * bucket_value(i, least);
 	return total ? sum / (double)total : NAN;
 }
 
@@ -46,7 +46,7 @@ static uint64_t percentile_rank(double percent, uint64_t total)
 	return rank < 1 ? 1 : (uint64_t)rank;
 }
 
-double hist_percentile(const uint64_t *buckets, size_t count, double percent)
+double hist_percentile(const uint64_t *buckets, size_t count, double percent, bool least)
 {
 	uint64_t total = hist_count(buckets, count), rank, seen = 0;
 	size_t i = 0;
@@ -56,7 +56,7 @@ double hist_percentile(const uint64_t *buckets, size_t count, double percent)
 	rank = percentile_rank(percent, total);
 	while (i < count - 1 && (seen += buckets[i]) < rank)
 		i++;
-	return bucket_middle(i);
+	return bucket_value(i, least);
 }
 
 double buckets_mean(const struct buckets *buckets, const uint64_t *cells)

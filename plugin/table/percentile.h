@@ -4,18 +4,19 @@
 
 #include "schema/buckets.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The number of values in a histogram. */
 uint64_t hist_count(const uint64_t *buckets, size_t count);
 
-/* The mean, from the middles of the buckets; NAN if empty. */
-double hist_mean(const uint64_t *buckets, size_t count);
+/* The mean, from the middles of the buckets or, with `least`, their least values; NAN if empty. */
+double hist_mean(const uint64_t *buckets, size_t count, bool least);
 
 /* The value that `percent` (0-100) of the values do not exceed: the middle of its bucket, at most
- * 1/32 (3.1 %) off; NAN if empty. */
-double hist_percentile(const uint64_t *buckets, size_t count, double percent);
+ * 1/32 (3.1 %) off, or with `least` the bucket's least value, at most 1/16 off; NAN if empty. */
+double hist_percentile(const uint64_t *buckets, size_t count, double percent, bool least);
 
 /* The mean of a histogram with configured buckets. cells[count] is the sum of all values; if it is
  * 0, the sum is estimated from the middles of the buckets. NAN if empty. */

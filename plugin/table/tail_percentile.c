@@ -88,7 +88,7 @@ void tails_write(const struct table *table)
 			double value;
 
 			read_hist_growth(table, row, i, grown);
-			value = hist_percentile(grown, HIST_BUCKETS, TAIL_PERCENT);
+			value = hist_percentile(grown, HIST_BUCKETS, TAIL_PERCENT, false);
 			rows_write(&table->rows, row, table->schema.tails[i].member,
 				   isnan(value) ? 0 : (uint64_t)value);
 		}

@@ -185,7 +185,7 @@ static void test_mistakes(void)
 		{ "<Value \"slots\">\nMetric \"derive-a\"\n</Value>", STRUCT, "is an array" },
 		{ "<Value \"once\">\nMetric \"moon-a\"\n</Value>", STRUCT, "has no type \"moon\"" },
 		{ "<Value \"once\">\nMetric \"derive-a tail=b\"\n</Value>", STRUCT,
-		  "tail is for histograms" },
+		  "tail and least are for a struct hist" },
 		{ "<Value \"once\">\nMetric \"derive-a bad\"\n</Value>", STRUCT,
 		  "unknown word \"bad\"" },
 		{ "<Value \"once\">\nMetric \"gauge-a per=x\"\n</Value>", STRUCT,

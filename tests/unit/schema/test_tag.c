@@ -14,7 +14,7 @@
 #define BIGGEST "18446744073709551615" /* 2^64 - 1 */
 #define TOO_BIG "18446744073709551616"
 
-/* TYPE|INSTANCE|SOURCE|rate|A/B|active, and for some |frequency, |rank or |per */
+/* TYPE|INSTANCE|SOURCE|rate|A/B|active, and for some |frequency, |rank, |least or |per */
 static const struct {
 	const char *text, *want;
 } good[] = {
@@ -27,6 +27,7 @@ static const struct {
 	{ "gauge rate", "gauge|||1|1/1|0" },
 	{ "gauge scale=1/1000", "gauge|||0|1/1000|0" },
 	{ "gauge frequency", "gauge|||0|1/1|0|frequency" },
+	{ "bytes least scale=512/1", "bytes|||0|512/1|0|least" },
 	{ "gauge per=all", "gauge|||0|1/1|0|all" },
 	{ "gauge of=all", "gauge|||0|1/1|0|all" },
 	{ "gauge scale=100/1 per=" X127 " active=2", "gauge|||0|100/1|2|" X127 },
@@ -97,6 +98,7 @@ static const struct {
 	{ "gauge scale=" TOO_BIG "/1", "unknown word \"scale=" TOO_BIG "/1\"" },
 	{ "gauge scale=1/" TOO_BIG, "unknown word \"scale=1/" TOO_BIG "\"" },
 	{ "gauge frequency=1", "unknown word \"frequency=1\"" },
+	{ "bytes least=1", "unknown word \"least=1\"" },
 	{ "gauge per", "unknown word \"per\"" },
 	{ "gauge per=", "unknown word \"per=\"" },
 	{ "gauge of=", "unknown word \"of=\"" },
@@ -124,11 +126,11 @@ static void test_good(void)
 		CASE("%.60s", good[i].text);
 		CHECK_INT(tag_parse(good[i].text, &tag, &error), 0);
 		snprintf(got, sizeof(got),
-			 "%s|%s|%s|%d|%" PRIu64 "/%" PRIu64 "|%" PRIu64 "%s%s%s%s%s%s", tag.type,
+			 "%s|%s|%s|%d|%" PRIu64 "/%" PRIu64 "|%" PRIu64 "%s%s%s%s%s%s%s", tag.type,
 			 tag.instance, tag.source, tag.rate, tag.numerator, tag.denominator,
 			 tag.active_growth, tag.frequency ? "|frequency" : "",
-			 tag.rank ? "|rank" : "", tag.per[0] ? "|" : "", tag.per,
-			 tag.tail[0] ? "|tail " : "", tag.tail);
+			 tag.rank ? "|rank" : "", tag.least ? "|least" : "", tag.per[0] ? "|" : "",
+			 tag.per, tag.tail[0] ? "|tail " : "", tag.tail);
 		CHECK_TEXT(got, good[i].want);
 		CHECK_TEXT(error.text, "");
 	}

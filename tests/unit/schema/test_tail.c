@@ -195,7 +195,7 @@ static const struct {
 } mistakes[] = {
 	{ "a tail of an integer",
 	  16,
-	  "map rows, member a: tail is for histograms",
+	  "map rows, member a: tail and least are for a struct hist",
 	  { MEMBER("a", U64, 0, "gauge tail=b"), MEMBER("b", U64, 8, NULL) } },
 	{ "a tail in what is not there",
 	  HIST_SIZE,

@@ -131,8 +131,8 @@ static void check_percentiles(const uint64_t *buckets, const char *name, size_t 
 		uint64_t exact = values_percentile(values, count, permilles[i]);
 
 		CASE("%s, percentile %g of %zu", name, permilles[i] / 10.0, count);
-		CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, permilles[i] / 10.0), exact,
-			   bound(exact));
+		CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, permilles[i] / 10.0, false),
+			   exact, bound(exact));
 	}
 }
 
@@ -164,7 +164,7 @@ static void test_hist(void)
 		check_percentiles(buckets, cases[i].name, count);
 		CASE("%s", cases[i].name);
 		CHECK_UINT(hist_count(buckets, HIST_BUCKETS), count);
-		CHECK_REAL(hist_mean(buckets, HIST_BUCKETS), mean, mean / 32);
+		CHECK_REAL(hist_mean(buckets, HIST_BUCKETS, false), mean, mean / 32);
 	}
 }
 
@@ -189,11 +189,33 @@ static void test_hist_rank(void)
 		     cases[i].low, cases[i].high);
 		buckets[10] = cases[i].low;
 		buckets[12] = cases[i].high;
-		CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, cases[i].percent), 10, 0);
+		CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, cases[i].percent, false), 10, 0);
 		buckets[10]--;
 		buckets[12]++;
-		CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, cases[i].percent), 12, 0);
+		CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, cases[i].percent, false), 12, 0);
 	}
+}
+
+/* Sizes are mostly what a bucket begins with. */
+static void test_least(void)
+{
+	static const uint64_t sizes[] = { 512, 4096, 12288, 12288, 65536, 1310720 };
+	uint64_t buckets[HIST_BUCKETS] = { 0 }, sum = 0;
+
+	CASE("least");
+	for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+		buckets[hist_index(sizes[i])]++;
+		sum += sizes[i];
+	}
+	CHECK_REAL(hist_mean(buckets, HIST_BUCKETS, true), sum / 6.0L, 0);
+	for (size_t i = 0; i < COUNT_OF(sizes); i++)
+		CHECK_REAL(
+			hist_percentile(buckets, HIST_BUCKETS, 100.0 * (double)(i + 1) / 6, true),
+			sizes[i], 0);
+	CASE("least of others");
+	memset(buckets, 0, sizeof(buckets));
+	buckets[hist_index(4096 + 255)] = 1;
+	CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, 50, true), 4096, 0);
 }
 
 static void test_hist_ends(void)
@@ -202,14 +224,14 @@ static void test_hist_ends(void)
 
 	CASE("empty");
 	CHECK_UINT(hist_count(buckets, HIST_BUCKETS), 0);
-	CHECK_REAL(hist_mean(buckets, HIST_BUCKETS), NAN, 0);
-	CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, 50), NAN, 0);
+	CHECK_REAL(hist_mean(buckets, HIST_BUCKETS, false), NAN, 0);
+	CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, 50, false), NAN, 0);
 	CASE("beyond the end");
 	buckets[hist_index(UINT64_MAX)] = 3;
-	CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, 50), 0x1p40, 0x1p40 / 16);
+	CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, 50, false), 0x1p40, 0x1p40 / 16);
 	CASE("0 %% is the least");
 	buckets[5] = 1;
-	CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, 0), 5, 0);
+	CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, 0, false), 5, 0);
 }
 
 int main(void)
@@ -220,6 +242,7 @@ int main(void)
 	test_moments_torn();
 	test_hist();
 	test_hist_rank();
+	test_least();
 	test_hist_ends();
 	return testing_end();
 }
