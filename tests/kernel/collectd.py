@@ -7,6 +7,7 @@ milliseconds.
 """
 
 import glob
+import math
 import os
 import re
 import signal
@@ -20,6 +21,7 @@ TYPES = "/usr/share/collectd/types.db"
 # removes and about services whose processes a test has not started yet.
 OTHERS = re.compile(r"above its read interval|Not sleeping because the next interval is|block/loop\d+/stat|"
                     r"no process has fitted")
+BUCKET = re.compile(r"([\d.e+-]+)_([\d.e+-]+|inf)")
 
 
 def read_types():
@@ -258,6 +260,21 @@ LoadPlugin ebpf
     def row_after(self, subject, metric, moment, seconds=60):
         """Waits for the first row that was read later than `moment` (of time.time()) and returns it."""
         return self.wait_rows(subject, metric, 1, moment, seconds)[0]
+
+    def samples(self, subject, metric, begin=0.0, end=math.inf):
+        """{lower bound of a bucket: samples} of a histogram in the readings after that of time `begin`, to that of `end`;
+        not in its first. It needs Buckets. The times of readings are whole milliseconds, so that some tens of samples a
+        reading are exact."""
+        stem, found = f"bucket-{metric}-", {}
+        for name in self.metrics(subject):
+            bounds = BUCKET.fullmatch(name.removeprefix(stem))
+            if not bounds or not name.startswith(stem):
+                continue
+            rows = self.rows(subject, name)
+            count = sum(round(row[1] * (row[0] - before[0])) for before, row in zip(rows, rows[1:]) if begin < row[0] <= end)
+            if count:
+                found[float(bounds[1])] = count
+        return found
 
     def exchanges(self, subject, moment, instance=""):
         """(exchanges, bytes received, bytes sent) at the first reading after `moment`; instance "-client": as a client."""

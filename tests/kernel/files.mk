@@ -58,6 +58,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_delay.py \
 	tests/kernel/test_delay_cases.py \
 	tests/kernel/test_disk.py \
+	tests/kernel/test_disk_requests.py \
 	tests/kernel/test_offcpu.py \
 	tests/kernel/test_sched.py \
 	tests/kernel/test_hostile_user.py \
