@@ -15,7 +15,9 @@ from lib import LIBC, die_with_test
 
 PR_SET_NAME = 15
 SO_ATTACH_FILTER, SO_DETACH_FILTER = 26, 27
-TOTAL_RETRANS = 100  # its offset in struct tcp_info
+RTT, TOTAL_RETRANS = 68, 100  # their offsets in struct tcp_info
+UNACKED = 24
+TCP_USER_TIMEOUT = 18
 IPV4, IPV6 = socket.AF_INET, socket.AF_INET6
 WHERE = {IPV4: "127.0.0.1", IPV6: "::1"}
 # Ports outside of the range from which the kernel assigns them.
@@ -140,9 +142,34 @@ class Worker:
     def hear_again(self):
         drop_none(self.open[-1])
 
+    def info(self, offset):
+        """A number of TCP_INFO of the youngest connection."""
+        return struct.unpack_from("=I", self.open[-1].getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, offset + 4), offset)[0]
+
     def sent_again(self):
-        info = self.open[-1].getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TOTAL_RETRANS + 4)
-        return struct.unpack_from("=I", info, TOTAL_RETRANS)[0]
+        return self.info(TOTAL_RETRANS)
+
+    def send_acknowledged(self, byte_count):
+        """Sends on the youngest connection, and returns its round-trip times in us before and after the acknowledgement."""
+        before = self.info(RTT)
+        self.open[-1].sendall(b"x" * byte_count)
+        while self.info(UNACKED):
+            time.sleep(0.001)
+        return before, self.info(RTT)
+
+    def acknowledge_late(self):
+        """From here on the kernel waits some 40 ms before it acknowledges."""
+        self.open[-1].setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+
+    def time_out(self, ms):
+        """Sends on the youngest connection what nobody acknowledges; returns the error after this time."""
+        sock = self.open.pop()
+        sock.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, ms)
+        sock.send(b"x")
+        select.select([sock], [], [])
+        error = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        sock.close()
+        return error
 
 
 class Peer:

@@ -398,6 +398,47 @@ def losses(test, daemon, client, server):
     server.ask("close", 1)
 
 
+def round_trips(test, daemon, client, server):
+    """A figure for each time that the connection has sent: what TCP_INFO says, before the acknowledgement or after it."""
+    port = server.ask("listen", 10)
+    client.ask("connect", port, 1)
+    server.ask("accept", 1)
+    server.ask("acknowledge_late")
+    begin = time.time()
+    for i in range(3):
+        moment = time.time()
+        bounds = sorted(microseconds / 1e6 for microseconds in client.ask("send_acknowledged", 1))
+        got = measured(daemon, "client", "latency-rtt-average", moment)
+        test.between(f"round-trip time {i}", got[0], bounds, rel=STEP, slack=1e-6)
+    daemon.row_after("client", "latency-rtt-average", time.time())
+    for service, want in (("client", 3), ("server", 0)):
+        times = [row for row in daemon.rows(service, "latency-rtt-average") if row[0] > begin and not math.isnan(row[1])]
+        test.equal(f"round-trip time: readings with one, {service}", len(times), want)
+    client.ask("close", 1)
+    server.ask("close", 1)
+
+
+def timed_out(test, daemon, client, server):
+    """What was sent is never acknowledged."""
+    before = Growth(daemon, *((service, "total_events-connection_timeouts") for service in ("client", "server")),
+                    ("client", "total_connections-closed"))
+    port = server.ask("listen", 10)
+    client.ask("connect", port, 2)
+    server.ask("accept", 2)
+    with Trace(test, STATE, kib=8192) as seen:
+        for _ in range(2):
+            server.ask("be_deaf")
+            test.equal("timed out: what the program gets", client.ask("time_out", 300), errno.ETIMEDOUT)
+            server.ask("reset", 1)
+    unseen = states_unseen(test, seen, port)
+    before.snapshot()
+    test.equal("timed out, the kernel says", before.true("TCPAbortOnTimeout"), 2)
+    got = before.of("client", "total_events-connection_timeouts")
+    test.within("connections that timed out", got, 2 - unseen, 2)
+    test.within("and were closed by that", before.of("client", "total_connections-closed"), got, 2)
+    test.equal("timed out: on the other side", before.of("server", "total_events-connection_timeouts"), 0)
+
+
 def inherited(test, daemon, client):
     """A socket on which another has listened for it, as systemd does."""
     listener = socket.socket()
@@ -444,6 +485,8 @@ def main():
         resets(test, daemon, client, server)
         overflow(test, daemon, client, server)
         losses(test, daemon, client, server)
+        round_trips(test, daemon, client, server)
+        timed_out(test, daemon, client, server)
         inherited(test, daemon, client)
         machine(test, daemon, before)
         # With those of everybody on the machine.
