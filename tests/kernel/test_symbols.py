@@ -150,6 +150,33 @@ def check_debug(test, load, text):
     process.end()
 
 
+def check_mini(test, load):
+    """A stripped program whose functions only .gnu_debugdata names, and one without that."""
+    with open(HELPER, "rb") as helper:
+        if not shutil.which("xz") or b"liblzma" not in helper.read():
+            test.left_out("symbols of .gnu_debugdata", "it needs xz, and a build with liblzma")
+            return
+    symbols, bare, mini = (os.path.join(test.disk, name) for name in ("symbols", "bare", "mini"))
+    objcopy(load, symbols, "--only-keep-debug")
+    subprocess.run(["xz", symbols], check=True)
+    objcopy(load, bare, "--strip-all")
+    objcopy(bare, mini, f"--add-section=.gnu_debugdata={symbols}.xz")
+    daemon = test.collectd(block(f'Attach "uprobe:{mini}:called" "attach_call"', f'Attach "uprobe:{mini}:other" "attach_other"',
+                                 f'Attach "uprobe:{bare}:called" "attach_call"'), interval=INTERVAL)
+    daemon.wait_rows("attach", "derive-calls")
+    for path in (bare, mini):
+        process = test.load_at(path)
+        process.ask(str(CALLS))
+        process.end()
+    now = time.time()
+    test.equal("calls of functions that only .gnu_debugdata names",
+               {name: daemon.row_after("attach", "derive-" + name, now)[1] for name in ("calls", "others")},
+               {"calls": CALLS, "others": 2 * CALLS})
+    said = daemon.complaints()
+    test.equal("messages about the program without", len(said), 1)
+    test.contains("which", said[0] if said else "", bare)
+
+
 def begin_hung(test, cxx, go):
     """A daemon whose process reads what it is asked, and waits for more; the first of them is killed. All are tried
     again."""
@@ -193,6 +220,7 @@ def main():
         check_debug(test, load, text)
         check_sandbox(test)
         check_hung(test, *hung)
+        check_mini(test, load)
 
 
 if __name__ == "__main__":
