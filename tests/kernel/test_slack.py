@@ -8,6 +8,7 @@ Truth: the server's own log of how long it had each request in hand (load_slack.
 kernel's account of the server's threads.
 """
 
+import math
 import os
 import struct
 import time
@@ -21,6 +22,7 @@ SERVICES = {name: f"kt_{name}" for name in ("pool", "polled", "latched", "loop",
 CONF = "".join(f'<Service "{name}">\n Process "{command}"\n</Service>\n' for name, command in SERVICES.items())
 INTERVAL = 1  # for figures
 SHORT = 0.2 if lib.SLOWNESS < 2 else 1
+CAPACITY_SAMPLES = 2048  # requests, as the probe has it
 CPU = truth.CPUS - 1
 WITHOUT_PROCESS = '<Probe "process">\n Enable false\n</Probe>\n'
 QUOTA, PERIOD = 0.6, 100000  # CPUs, us
@@ -186,6 +188,28 @@ def check_series(test, servers):
             test.true(f"{server.name}, {kind}: CPU time per request", max(spent) > 0, max(spent))
 
 
+def check_capacity(test, server):
+    """A number once there are enough requests, and nothing before."""
+    for _ in range(20):
+        server.begin(4, 0, 0, 500, 4 * SHORT)
+        end = server.finish()
+        if all(daemon.row_after(server.name, "total_requests", end)[1] >= 2 * CAPACITY_SAMPLES
+               for daemon in server.daemons.values()):
+            break
+    for kind, daemon in server.daemons.items():
+        requests = daemon.rows(server.name, "total_requests")
+        # All series of a reading are there when the next begins.
+        daemon.row_after(server.name, "total_requests", time.time())
+        capacity = {row[0]: row[1] for row in daemon.rows(server.name, "gauge-request_capacity") if not math.isnan(row[1])}
+        early = [row for row in requests if row[1] < CAPACITY_SAMPLES]
+        late = [row for row in requests if row[1] >= 2 * CAPACITY_SAMPLES]
+        test.true(f"{server.name}, {kind}: readings with too few requests for a capacity", early, len(early))
+        test.equal(f"{server.name}, {kind}: those of them with one", [row for row in early if row[0] in capacity], [])
+        test.true(f"{server.name}, {kind}: readings with requests enough", late, len(late))
+        test.equal(f"{server.name}, {kind}: those of them without a capacity above 0",
+                   [row for row in late if capacity.get(row[0], 0) <= 0], [])
+
+
 def cases(test, servers):
     """Each with a load of its own for some seconds."""
     pool, polled, latched, loop, pinned = servers
@@ -235,6 +259,7 @@ def main():
                 cases(test, servers)
             else:
                 check_series(test, servers)
+                check_capacity(test, servers[0])
         finally:
             for server in servers:
                 server.stop()
