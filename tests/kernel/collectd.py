@@ -264,7 +264,7 @@ LoadPlugin ebpf
     def samples(self, subject, metric, begin=0.0, end=math.inf):
         """{lower bound of a bucket: samples} of a histogram in the readings after that of time `begin`, to that of `end`;
         not in its first. It needs Buckets. The times of readings are whole milliseconds, so that some tens of samples a
-        reading are exact."""
+        reading are exact, if the interval is below a second: from there on a reading may have the time of the next one."""
         stem, found = f"bucket-{metric}-", {}
         for name in self.metrics(subject):
             bounds = BUCKET.fullmatch(name.removeprefix(stem))

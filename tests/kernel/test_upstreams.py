@@ -29,6 +29,8 @@ MTU = 1500
 RESTARTS = 6
 NAME_MAX = 55  # bytes, as the probe has it
 SUN_PATH_MAX = 108
+FIRST = '"total_requests-client" "latency-client_first"'
+FIRST_S = 0.1
 CONF = """
   # What others ask counts for none.
   ServicesFrom "none"
@@ -146,7 +148,7 @@ def ask(sock, what, responses=1):
     try:
         sock.send(what.encode())
         while got < responses:    # of a byte each, that may come together
-            byte_count = len(sock.recv(MTU))
+            byte_count = len(sock.recv(responses - got))
             if not byte_count:
                 return None
             got += byte_count
@@ -178,6 +180,15 @@ class Client:
     def do_ask(self, kind, count, what, responses=1):
         with self.upstreams[kind].connect() as sock:
             return [ask(sock, what, responses) for _ in range(count)]
+
+    def do_first(self, kind, count, what):
+        """The seconds to the first of the two bytes of each response."""
+        found = []
+        with self.upstreams[kind].connect() as sock:
+            for _ in range(count):
+                found.append(ask(sock, what))
+                sock.recv(1)
+        return found
 
     def do_mapped(self, kind, count, what):
         """By a socket of IPv6, as of programs that know one kind."""
@@ -328,6 +339,27 @@ def check_errors(test, what, daemon, client, upstreams):
     test.equal(f"{what}: errors of one that takes no connection", window.count("errors", closed), refused)
 
 
+def check_first(test, hook_set, client, upstreams):
+    """The time to the first byte of each exchange: at least what the upstream waits, at most what the client's clock says."""
+    conf = "Buckets true\n" + CONF.format(hook_set, ROWS).replace("    Option", f"    Collect {FIRST}\n    Option")
+    daemon = test.collectd(conf, interval=min(SHORT, 0.5))  # see Daemon.samples()
+    daemon.wait_rows("self", "duration-read_request")
+    client.order("first", "tcp6", 1, "twice 0")
+    daemon.wait_rows("client", "latency-client_first-average")
+    window = Window(daemon)
+    times = client.order("first", "tcp6", 6, f"twice {FIRST_S}")
+    window.close()
+    requests = [row[1] for row in daemon.rows("client", "total_requests-client") if window.begin <= row[0] <= window.end]
+    test.equal("first bytes: exchanges", requests[-1] - requests[0], len(times))
+    samples = daemon.samples("client", "latency-client_first", window.begin, window.end)
+    test.equal("first bytes: samples", sum(samples.values()), len(times))
+    for low in samples:
+        test.within(f"first bytes: samples from {low:g} s on", sum(samples[one] for one in samples if one >= low), 1,
+                    sum(taken >= low for taken in times))
+    test.true("first bytes: none comes before the upstream has waited", min(samples, default=0) > FIRST_S / 2, samples)
+    test.stop(daemon)
+
+
 def check_hang(test, what, daemon, client, upstreams):
     """An open request counts while it is open."""
     name = upstreams["tcp6"].name
@@ -418,17 +450,18 @@ def main():
         kinds = ("tcp", "tcp6", "unix", "udp", "many", "closed")
         upstreams = {kind: Upstream(test, kind) for kind in kinds}
         client = Client(test, upstreams)
-        offered = 0
+        offered = []
         for hook_set in IN_SOCKET:
             daemon = test.collectd(CONF.format(hook_set, ROWS), interval=WHOLE if test.measures else SHORT,
                                    collect=("request",))
             if daemon.wait_rows("self", "count-tier_request", 1)[-1][1]:
-                offered += 1
+                offered.append(hook_set)
                 warm_up(daemon, client, upstreams)
                 for check in (check_responses, check_errors, check_hang, check_names, check_many):
                     check(test, f"hook set {hook_set}", daemon, client, upstreams)
             test.stop(daemon)
-        test.true("hook sets", offered)
+        if test.true("hook sets", offered, offered):
+            check_first(test, offered[0], client, upstreams)
 
 
 if __name__ == "__main__":
