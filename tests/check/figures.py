@@ -13,7 +13,7 @@ sys.path.append(os.path.join(TOP, "tests", "measure"))
 
 import measured  # noqa: E402
 import rows  # noqa: E402
-from parts import PARTS  # noqa: E402
+from measured_parts import PARTS  # noqa: E402
 from statistic import Estimate  # noqa: E402
 
 WHERE = re.compile(r"[0-9a-f]{7,40}, 20\d\d-\d\d-\d\d, \S.*")
@@ -77,10 +77,10 @@ def check_table():
 def check_verdicts():
     estimate = Estimate([8, 9, 10, 10, 11, 12])  # from least to most: of six values no narrower interval is sure
     equal("interval", (estimate.low, estimate.median, estimate.high), (8, 10, 12))
-    equal("at most, above", estimate.at_most(12), rows.MET)
-    equal("at most, below", estimate.at_most(7), rows.MISSED)
-    equal("at least, below", estimate.at_least(8), rows.MET)
-    equal("at least, above", estimate.at_least(13), rows.MISSED)
+    equal("at most, above", estimate.at_most(12), rows.judge(True))
+    equal("at most, below", estimate.at_most(7), rows.judge(False))
+    equal("at least, below", estimate.at_least(8), rows.judge(True))
+    equal("at least, above", estimate.at_least(13), rows.judge(False))
     equal("half as far as the interval reaches", estimate.at_most(11), "not decided, needs 24 rounds")
     equal("on the other side", estimate.at_least(9), "not decided, needs 24 rounds")
     equal("the limit itself", estimate.at_most(10), "not decided, needs 1,000,000 rounds")

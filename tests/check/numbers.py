@@ -16,7 +16,7 @@ TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.
 sys.dont_write_bytecode = True
 sys.path.append(os.path.join(TOP, "tests", "measure"))
 
-from parts import PARTS  # noqa: E402
+from measured_parts import PARTS  # noqa: E402
 
 PHRASES = "tests/check/numbers.txt"
 # As a whole: by `make measure`, `make describe` and `make check-long`.

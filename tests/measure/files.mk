@@ -11,5 +11,5 @@ measure: all $(check_PROGRAMS) $(check_DATA) $(measured_programs)
 	$(AM_TESTS_ENVIRONMENT) MEASURE_BEFORE='$(BEFORE)' MEASURE_EXPORTER='$(EXPORTER)' \
 		$(srcdir)/tests/measure/run $(MEASURE_FLAGS) measured $(PARTS)
 
-EXTRA_DIST += $(addprefix tests/measure/,measured.py parts.py rows.py run statistic.py)
+EXTRA_DIST += $(addprefix tests/measure/,measured.py measured_parts.py rows.py run statistic.py)
 .PHONY: measure

@@ -9,8 +9,6 @@ import contextlib
 import json
 import os
 
-MET, MISSED = "met", "missed"
-
 
 def undecided(rounds):
     """The verdict where the true value may lie on either side of the limit; rounds: how many would tell."""
@@ -19,7 +17,7 @@ def undecided(rounds):
 
 def judge(good):
     """The verdict on a value that has no interval."""
-    return MET if good else MISSED
+    return "met" if good else "missed"
 
 
 def add(what, got, wanted="", verdict=""):

@@ -39,16 +39,16 @@ class Estimate:
     def at_most(self, limit):
         """The verdict, as rows.add() has it."""
         if self.is_sure() and self.high <= limit:
-            return rows.MET
+            return rows.judge(True)
         if self.is_sure() and self.low > limit:
-            return rows.MISSED
+            return rows.judge(False)
         return rows.undecided(self.rounds_needed(limit))
 
     def at_least(self, limit):
         if self.is_sure() and self.low >= limit:
-            return rows.MET
+            return rows.judge(True)
         if self.is_sure() and self.high < limit:
-            return rows.MISSED
+            return rows.judge(False)
         return rows.undecided(self.rounds_needed(limit))
 
     def rounds_needed(self, limit):

@@ -36,8 +36,8 @@ here are too low.
 def within(value, low, high):
     """The verdict."""
     lower, upper = value.at_least(low), value.at_most(high)
-    if rows.MISSED in (lower, upper):
-        return rows.MISSED
+    if rows.judge(False) in (lower, upper):
+        return rows.judge(False)
     return upper if lower == rows.judge(True) else lower
 
 
