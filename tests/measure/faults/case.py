@@ -57,10 +57,12 @@ class Rhythm:
 
 class Case(Workload):
     """name: of its pictures; causes: {service: the part of its requests' time that the fault is}, the one first that
-    the client asks; healthy: what goes on; broken: what is done, command: how; truth_note: what the reader needs for
-    the truth; note: what the page says of the result."""
+    the client asks; healthy: what goes on; broken: what is done, command: how; truths: {what truth() has in seconds: (the
+    service, the parts of its requests' time that are the same)}; truth_note: what the reader needs for the truth; note:
+    for the result."""
     name = healthy = broken = command = None
     causes = {}
+    truths = {}
     truth_note = note = ""
     rate = 0    # requests per second, where the client is `load`
 

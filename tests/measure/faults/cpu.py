@@ -15,9 +15,10 @@ class Starved(Case, databases.Postgres):
     asks = ("postgres-sum", 0)
     causes = {"postgresql": "runqueue"}
     rate = 40
-    healthy = "8 clients ask for the sum of 30,000 rows, 40 times a second together."
     connections = 8
+    healthy = f"{connections} clients ask for the sum of many rows, {rate} times a second together."
     truth_name = "the kernel's `schedstat` of its processes"
+    truths = {truth_name: ("postgresql", ("runqueue", "socket"))}
     note = ("A process that a request wakes waits for a CPU before it can receive: until then the request is in the "
             "`socket`. The kernel's figure has both.")
 

@@ -58,6 +58,7 @@ class MariaDb(RowLock, databases.MariaDb):
     shell = "mariadb --no-defaults -u root -S DIRECTORY/socket"
     command = locking("UPDATE evidence.items SET pad = 'held' WHERE id = 1", shell)
     truth_name = "InnoDB's `Innodb_row_lock_time`"
+    truths = {truth_name: ("mariadb", ("lock",))}
 
     def counters(self):
         ask = self.own(self.shell).split() + ["-BNe", "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_time'"]
@@ -75,6 +76,7 @@ class Postgres(RowLock, databases.Postgres):
     command = locking("UPDATE pgbench_branches SET filler = 'held' WHERE bid = 1",
                    "psql -q -h DIRECTORY -p PORT -U postgres")
     truth_name = "PostgreSQL's `log_lock_waits`"
+    truths = {truth_name: ("postgresql", ("lock",))}
     logs = ("-c", "log_lock_waits=on", "-c", "deadlock_timeout=1ms", "-c", "logging_collector=on",
             "-c", "log_directory=log")
 
@@ -92,16 +94,18 @@ class Gil(App):
     name = "python-gil"
     title = "A Python service: the interpreter's lock"
     causes = {"app": "lock"}
-    healthy = ("16 clients ask a service on Python's `ThreadingHTTPServer`, each again a tenth of a second after its answer, "
-               "which takes about a millisecond of work.")
     users = 16
     think = 0.1
-    note = ("A thread that has answered needs the interpreter's lock before it can receive again: a request that comes "
+    work = 0.001
+    healthy = (f"{users} clients ask a service on Python's `ThreadingHTTPServer`, each again {think:g} s after its response on "
+               f"average, which takes {1000 * work:g} ms of CPU time.")
+    note = ("A thread that has sent a response needs the interpreter's lock before it can receive again: a request that comes "
             "meanwhile waits in its `socket`, and the more so the sooner clients ask again.")
     broken = "Another thread of the same process computes, as a report that somebody has made part of the service does."
     command = "kill -USR1 PID_OF_THE_SERVICE"
-    arguments = ("work", 0.001)
+    arguments = ("work", work)
     truth_name = "the service's clock, from the client's send to its own, less CPU time"
+    truths = {truth_name: ("app", ("lock", "socket", "runqueue"))}
     truth_note = "This time, by the service's clock, is that of `lock`, `socket` and `runqueue` together."
 
     def serve(self, *argv, talks=False):

@@ -34,11 +34,12 @@ SERVICE = """\
   </Service>
 """
 # More samples than by default: what takes minutes by itself is shown in seconds.
-PLUGIN = """\
+FREQUENCY, BUDGET = 100, 5
+PLUGIN = f"""\
   Percentile 50 95
   <Probe "delay">
-    Frequency 100
-    Budget 5
+    Frequency {FREQUENCY}
+    Budget {BUDGET}
   </Probe>
 """
 NICE = -10
@@ -136,6 +137,14 @@ class Run:
         return {part: mean((end - begin, values[series.file]) for begin, end, values in windows if series.file in values)
                 if series.file.startswith(SAMPLED) else self._mean(service, series.file, phase)
                 for part, series in parts().items()}
+
+    def total(self, service, phase, chosen=None):
+        """Of these parts, or of all; NaN: nothing was dispatched of any."""
+        return sum(value for part, value in self.split(service, phase).items()
+                   if not math.isnan(value) and part in (chosen or parts())) or math.nan
+
+    def seconds(self, phase):
+        return self.phases[phase]["end"] - self.phases[phase]["begin"]
 
     def response(self, service, phase):
         return self._mean(service, RESPONSE, phase)

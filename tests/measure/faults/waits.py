@@ -31,12 +31,12 @@ class Disk(Http):
     name = "nginx-disk"
     title = "nginx: a throttled disk"
     causes = {"nginx": "disk"}
-    healthy = (f"8 clients ask for files of {SIZE >> 10} kB that are not in the page cache, with a connection for each "
+    healthy = (f"{Http.users} clients ask for files of {SIZE >> 10} kB that are not in the page cache, with a connection for each "
                "request.")
     broken = f"The cgroup of nginx may read {BYTES_PER_SECOND >> 20} MiB from the disk in a second."
     command = f"echo \"MAJOR:MINOR rbps={BYTES_PER_SECOND}\" >/sys/fs/cgroup/NAME/io.max"
     truth_name = "the cgroup's I/O statistics: read from the disk in a second"
-    truth_note = (f"{SIZE >> 10} kB at this rate take {1000 * SIZE / BYTES_PER_SECOND:.0f} ms, and up to 8 requests share "
+    truth_note = (f"{SIZE >> 10} kB at this rate take {1000 * SIZE / BYTES_PER_SECOND:.0f} ms, and up to {Http.users} requests share "
                   "it.")
     keeps = False
     think = 0.01
@@ -121,11 +121,12 @@ class Nagle(Http):
     name = "python-nagle"
     title = "Python's http.server: Nagle's algorithm"
     causes = {"http-server": "send_wait"}
-    healthy = "8 clients ask for a small file, with a connection for each request."
+    healthy = f"{Http.users} clients ask for a small file, with a connection for each request."
     broken = ("The clients keep their connections. The server sends header and body one after the other, so the body "
-              "waits until the header is acknowledged, which a client in conversation delays by 40 ms.")
+              "waits until the header is acknowledged, which a client in conversation delays.")
     command = "curl http://HOST/0 http://HOST/0 http://HOST/0 ..."
     truth_name = "the client's clock: from the header to the body"
+    truths = {truth_name: ("http-server", ("send_wait",))}
     keeps = False
     think = 0.01
 
@@ -153,16 +154,18 @@ class Nagle(Http):
 
 
 class Upstream(App):
-    """Clients ask nginx, which asks a service that waits for the answer of another one."""
+    """Clients ask nginx, which asks a service that waits for the response of another one."""
     name = "slow-upstream"
-    title = "nginx, a Python service and its upstream: a slow upstream"
+    title = "A chain of services: a slow upstream"
     causes = {"nginx": "upstream", "app": "upstream", "upstream": "sleep"}
-    healthy = ("8 clients ask nginx, which passes their requests to a service on Python's `ThreadingHTTPServer`; a thread "
-               "of that asks another service and waits for its answer, which takes 5 ms.")
-    broken = "This other service takes 100 ms: a line on its input tells it so."
-    command = 'echo "sleep 0.1" >/proc/PID_OF_THE_OTHER_SERVICE/fd/0'
-    note = ("nginx and the service behind it each name their upstream as the cause, and the last one sleeps.")
     QUICK, SLOW = 0.005, 0.1
+    healthy = (f"{App.users} clients ask nginx, which passes their requests to a service on Python's `ThreadingHTTPServer`; a "
+               f"thread of that asks another service and waits for its response, which takes {1000 * QUICK:g} ms.")
+    broken = f"This other service takes {1000 * SLOW:g} ms: it is told so by a line on its input."
+    command = f'echo "sleep {SLOW}" >/proc/PID_OF_THE_OTHER_SERVICE/fd/0'
+    NGINX, APP, LAST = ("nginx's `$upstream_response_time`", "the service's clock: until the response of the other",
+                        "the other service's clock: elapsed")
+    truths = {NGINX: ("nginx", ("upstream",)), APP: ("app", ("upstream",)), LAST: ("upstream", ("sleep",))}
     app = upstream = None
 
     CONFIGURATION = """\
@@ -216,9 +219,8 @@ http {{
 
     def counters(self):
         lines = [line.split() for line in read(os.path.join(self.home, "access.log")).splitlines()]
-        return {"nginx's `$upstream_response_time`": sum(float(line[1]) for line in lines),
-                "the service's clock: until the answer of the other": self.stats(self.app)["asked"],
-                "the other service's clock: elapsed": self.stats(self.upstream)["wall"]}
+        return {self.NGINX: sum(float(line[1]) for line in lines), self.APP: self.stats(self.app)["asked"],
+                self.LAST: self.stats(self.upstream)["wall"]}
 
     def __exit__(self, *error):
         super().__exit__(*error)
