@@ -3,7 +3,7 @@
 """Configurations of ebpf_exporter for our own objects: collectd accepts the output of contrib/ebpf-convert unchanged, and
 the series have the values of the maps.
 
-Truth: bpftool's dump of the maps, with labels as the exporter's manual defines them (tests/measure/foreign/rows.py).
+Truth: bpftool's dump of the maps, with labels as the exporter's manual defines them (tests/measure/foreign/map_rows.py).
 """
 
 import importlib.util
@@ -63,21 +63,11 @@ CONFIGURATIONS = {
 
 def trial_of(compare, directory, examples, load):
     class Trial(compare.Trial):
-        """A trial whose readings may be late."""
-
         def _find_maps(self):
             """Makes series before the first comparison."""
             super()._find_maps()
             load.ask(str(CALLS))
             time.sleep(2.5 * self.interval)
-
-        def _rows(self, example, subject, metric):
-            """Scales rates, which are over the time since the previous reading, to one interval."""
-            found = super()._rows(example, subject, metric)
-            if metric.startswith("bucket-"):
-                found = [(row[0], row[1] * (row[0] - before[0]) / self.interval)
-                         for before, row in zip(found, found[1:])]
-            return found
 
     return Trial(directory, 0, examples)
 

@@ -23,6 +23,7 @@ import map_rows  # noqa: E402
 
 PREFIX = "exporter-"
 KERNEL_NAME = 15   # bytes of a map's name
+ROUNDING = 0.01    # of rates, which histograms are compared by
 
 
 class Example:
@@ -53,6 +54,10 @@ class Example:
             there = sorted(number for number, name in kernel_maps.items() if name == metric[:KERNEL_NAME])
             if metric in alike and len(there) == len(alike):
                 self.maps[metric] = there[alike.index(metric)]
+
+    def result(self):
+        """As far as the converter says."""
+        return {"name": self.name, "metrics": bool(self.metrics), "left_out": self.left_out, "state": "not converted"}
 
     def each(self):
         """(map, is a histogram, type and instance)"""
@@ -101,19 +106,21 @@ class Trial:
         os.makedirs(empty, exist_ok=True)
         self.examples = examples
         self.interval = 2 if lib.SLOWNESS == 1 else 10
-        self.early = self.interval / 8   # that a reading may be before its stamp
+        self.early = self.interval / 2   # that a reading may be before its stamp, on a busy machine
         self.daemon = collectd.Daemon(lib.COLLECTD, directory, lib.BUILD, number,
                                       "  Buckets true\n" + "\n".join(example.block for example in examples),
                                       interval=self.interval, objects=empty, wrap=lib.in_mounts(lib.WITH_TRACEFS),
                                       preexec=lib.die_with_test)
 
     def _hook_set(self, example):
+        """When it was dispatched last, and what."""
         found = self.daemon.rows("self", f"count-tier_{PREFIX}{example.name}")
-        return found[-1][1] if found else None
+        return found[-1] if found else (0, None)
 
-    def _wait(self):
+    def _wait(self, moment=0.0):
+        """Until readings are later than this."""
         give_up = time.monotonic() + 120 * lib.SLOWNESS
-        while time.monotonic() < give_up and None in map(self._hook_set, self.examples):
+        while time.monotonic() < give_up and min(self._hook_set(example)[0] for example in self.examples) <= moment:
             if not self.daemon.running():
                 raise RuntimeError("\n".join(self.daemon.log()[-20:]))
             time.sleep(0.5)
@@ -142,15 +149,15 @@ class Trial:
             time.sleep(self.interval)
             snapshots.append(self._snapshot())
             # Each probe has a reading in between.
-            time.sleep(1.5 * self.interval)
+            self._wait(snapshots[1][1] + self.early + self.interval)
             snapshots.append(self._snapshot())
             return [self._result(example, snapshots) for example in self.examples]
         finally:
             self.daemon.stop()
 
     def _result(self, example, snapshots):
-        result = {"name": example.name, "kernel": os.uname().release, "left_out": example.left_out}
-        if not self._hook_set(example):
+        result = example.result()
+        if not self._hook_set(example)[1]:
             said = [line for line in self.daemon.complaints() if PREFIX + example.name + " " in line]
             return {**result, "state": "off", "why": said[:1]}
         figure = Figure()
@@ -167,13 +174,19 @@ class Trial:
                 self._compare_counter(figure, example, series, snapshots, totals)
         notes = [line for line in self.daemon.complaints() if PREFIX + example.name + ":" in line]
         state = "differs" if figure.wrong else "equal" if figure.equal else "nothing happened"
-        return {**result, "state": state, "equal": figure.equal, "still": figure.still, "wrong": figure.wrong[:20], "notes": notes}
+        return {**result, "state": state, "equal": figure.equal, "still": figure.still, "different": len(figure.wrong),
+                "wrong": figure.wrong[:20], "notes": notes}
 
     def _rows(self, example, subject, metric):
         kind, _, instance = metric.partition("-")
         # As collectd cuts it.
         instance = instance.encode()[:127].decode("utf-8", "ignore")
-        return self.daemon.rows(subject or PREFIX + example.name, f"{kind}-{instance}")
+        found = self.daemon.rows(subject or PREFIX + example.name, f"{kind}-{instance}")
+        if kind != "bucket":
+            return found
+        # Rates are over the time since the previous reading, which may have been late.
+        befores = [found[0][0] - self.interval, *(moment for moment, _ in found)] if found else []
+        return [(moment, rate * (moment - before) / self.interval) for before, (moment, rate) in zip(befores, found)]
 
     def _compare_counter(self, figure, example, series, snapshots, totals):
         """At the first reading between the last two looks."""
@@ -216,7 +229,7 @@ class Trial:
         end = min([row[0] for row in found if row[0] > snapshots[1][1] + self.early], default=snapshots[2][0])
         got = [factor * sum(row[1] for row in found if begin < row[0] <= end)
                for begin in (snapshots[0][0], snapshots[0][1] + self.interval + self.early)]
-        figure.check(what, got, *bounds, slack + 0.01 * bounds[1])
+        figure.check(what, got, *bounds, slack + ROUNDING * bounds[1])
 
     @staticmethod
     def _buckets(metric, series):
