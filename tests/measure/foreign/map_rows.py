@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 LABELS_BYTES = 63   # of all labels together, in a type instance
+ERRORS = {**errno.errorcode, **{getattr(errno, name): name for name in ("EOPNOTSUPP", "EDEADLK")}}  # as the kernel has them
 
 
 def number(raw):
@@ -68,7 +69,7 @@ class Names:
 
     @staticmethod
     def error(text):
-        return errno.errorcode.get(int(text), "none" if text == "0" else "errno_" + text)
+        return ERRORS.get(int(text), "none" if text == "0" else "errno_" + text)
 
 
 NAMES = Names()
