@@ -148,8 +148,8 @@ class Trial:
             stir()
             time.sleep(self.interval)
             snapshots.append(self._snapshot())
-            # Each probe has a reading in between.
-            self._wait(snapshots[1][1] + self.early + self.interval)
+            # Each probe has two readings in between.
+            self._wait(snapshots[1][1] + 3 * self.interval)
             snapshots.append(self._snapshot())
             return [self._result(example, snapshots) for example in self.examples]
         finally:
@@ -189,15 +189,15 @@ class Trial:
         return [(moment, rate * (moment - before) / self.interval) for before, (moment, rate) in zip(befores, found)]
 
     def _compare_counter(self, figure, example, series, snapshots, totals):
-        """At the first reading between the last two looks."""
+        """At the reading between the last two dumps: the second one, as the first may have begun before it was over."""
         _, before, after = totals
         for (subject, instance, _), high in after.items():
             low = before.get((subject, instance, None), 0)
             metric = series + (f"-{instance}" if instance else "")
-            got = [row[1] for row in self._rows(example, subject, metric) if snapshots[1][1] + self.early < row[0] < snapshots[2][0]]
+            got = [row[1] for row in self._rows(example, subject, metric) if snapshots[1][1] < row[0] < snapshots[2][0]]
             # What is new has no series yet.
             if low:
-                figure.check(f"{subject or ''}/{metric}", got[:1], low, high)
+                figure.check(f"{subject or ''}/{metric}", got[1:2], low, high)
 
     def _compare_histogram(self, figure, example, metric, series, snapshots, totals):
         """What the buckets and the sum grew by since the first look, by the figures of whole readings."""
@@ -226,7 +226,7 @@ class Trial:
     def _check_growth(self, figure, what, found, factor, snapshots, bounds, slack):
         if not bounds[0]:
             return
-        end = min([row[0] for row in found if row[0] > snapshots[1][1] + self.early], default=snapshots[2][0])
+        end = [*(row[0] for row in found if snapshots[1][1] < row[0]), snapshots[2][0], snapshots[2][0]][1]
         got = [factor * sum(row[1] for row in found if begin < row[0] <= end)
                for begin in (snapshots[0][0], snapshots[0][1] + self.interval + self.early)]
         figure.check(what, got, *bounds, slack + ROUNDING * bounds[1])
