@@ -19,6 +19,8 @@
 #define KALLSYMS_SIZE_MAX (64U << 20)
 #define KALLSYMS_WAIT_MS 5000
 #define PERIOD_NS (3600 * NS_PER_S)
+#define RETRY_NS \
+	(60 * NS_PER_S) /* after a read that failed, as on a machine that has no time for it */
 #define SYMBOLS_MAX (1U << 20)
 #define FUNCTION_SIZE_MAX (1U << 20) /* what is farther behind a symbol is none of it */
 
@@ -51,6 +53,13 @@ static bool claim_ksyms_read(struct ksyms *ksyms, uint64_t now_ns)
 		ksyms->due_ns = now_ns + PERIOD_NS;
 	lock_release(&ksyms->lock);
 	return is_due;
+}
+
+static void retry_ksyms(struct ksyms *ksyms, uint64_t now_ns)
+{
+	lock_acquire(&ksyms->lock);
+	ksyms->due_ns = now_ns + RETRY_NS;
+	lock_release(&ksyms->lock);
 }
 
 static bool grow_ksym_list(struct ksym_list *symbols, size_t length)
@@ -155,8 +164,10 @@ void ksyms_refresh(struct ksyms *ksyms, struct file_helper *files, uint64_t now_
 
 	if (!claim_ksyms_read(ksyms, now_ns))
 		return;
-	if (file_read(files, &request, &file))
+	if (file_read(files, &request, &file)) {
+		retry_ksyms(ksyms, now_ns);
 		return;
+	}
 	ksyms_parse(ksyms, file.bytes);
 	free(file.bytes);
 }
