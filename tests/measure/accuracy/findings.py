@@ -81,7 +81,7 @@ def percentiles(runs):
 def between(estimate, low, high):
     """The verdict on a value that is wanted within these."""
     verdicts = estimate.at_least(low), estimate.at_most(high)
-    return rows.judge(False) if rows.MISSED in verdicts else max(verdicts, key=lambda verdict: verdict != rows.judge(True))
+    return rows.judge(False) if rows.judge(False) in verdicts else max(verdicts, key=lambda verdict: verdict != rows.judge(True))
 
 
 def response(runs):
