@@ -7,6 +7,7 @@ the kernel (seen with 6.18) never frees it: it is cleared twice, and each cleari
 queued once, puts only one.
 """
 
+import contextlib
 import ctypes
 import errno
 import json
@@ -17,9 +18,25 @@ KINDS = ("prog", "map", "link")
 BPFTOOL = os.environ.get("BPFTOOL") or "bpftool"
 
 
+def libbpf():
+    return ctypes.CDLL("libbpf.so.1")
+
+
+@contextlib.contextmanager
+def run_statistics():
+    """The kernel counts how long programs run, until the end of this block or of this process."""
+    fd = libbpf().bpf_enable_stats(0)  # BPF_STATS_RUN_TIME
+    if fd < 0:
+        raise OSError(-fd, os.strerror(-fd), "run statistics")
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
 def existing():
     """All BPF objects."""
-    library = ctypes.CDLL("libbpf.so.1")
+    library = libbpf()
     found = set()
     for kind in KINDS:
         following, number = getattr(library, f"bpf_{kind}_get_next_id"), ctypes.c_uint32(0)

@@ -8,6 +8,7 @@ mount namespace of their own, and of code that the program makes while it runs. 
 looked up. Of the other views, what load_offcpu.c says of its waits, and what the test asks for.
 """
 
+import contextlib
 import json
 import os
 import platform
@@ -23,7 +24,6 @@ HZ = 999
 SAMPLES, SAMPLES_OF_ORDER = 5200, 1000  # of each program
 WITHIN = 2      # points
 COST_MAX = 0.5  # percent of a CPU
-STATISTICS = "/proc/sys/kernel/bpf_stats_enabled"
 SHARES = (10, 20, 30, 40)
 CONF = "".join(f"""
   <Service "{name}">
@@ -94,19 +94,6 @@ def thread_seconds(daemon):
                 with open(f"/proc/{daemon.process.pid}/task/{task}/schedstat", encoding="ascii") as times:
                     return int(times.read().split()[0]) / 1e9
     raise RuntimeError("there is no such thread")
-
-
-def count_runs(test):
-    """The kernel counts how long programs run, until the test ends."""
-    with open(STATISTICS, "r+", encoding="ascii") as file:
-        before = file.read()
-        file.seek(0)
-        file.write("1")
-
-    def restore():
-        with open(STATISTICS, "w", encoding="ascii") as file:
-            file.write(before)
-    test.at_end(restore)
 
 
 def program_seconds(daemon):
@@ -229,7 +216,9 @@ def main():
         before = test.load("profile", "leak", LEAKED_BEFORE, name="kt_before")
         before.hear()
         if test.measures:
-            count_runs(test)
+            statistics = contextlib.ExitStack()
+            statistics.enter_context(bpf_objects.run_statistics())
+            test.at_end(statistics.close)
         daemon = test.collectd(CONF, interval=1)
         for service in loads:
             daemon.wait_rows(service, "total_events-profile_samples", 1)

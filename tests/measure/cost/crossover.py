@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import setup
-from programs import programs_of, run_counts, statistics_on
+from programs import bpf_objects, programs_of, run_counts
 from samples import Samples
 from server import CPU, STREAMS
 
@@ -82,7 +82,7 @@ class Crossover:
 
     def _time_runs(self, ids):
         """{program: (ns of a run, runs per exchange)}, of the span in which all took least."""
-        with self.pair.together(), statistics_on():
+        with self.pair.together(), bpf_objects.run_statistics():
             return min((self._span_runs(ids) for _ in range(max(1, self.spans // 2))), key=lambda runs: programs_ns(runs, 0))
 
     def _span_runs(self, ids):

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The BPF programs that a process holds, and what the kernel's run statistics say of them."""
 
-import contextlib
 import os
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "kernel"))
 import bpf_objects
-
-RUN_STATISTICS = "/proc/sys/kernel/bpf_stats_enabled"
 
 
 def programs_of(pid):
@@ -25,19 +22,3 @@ def run_total(ids):
     """(runs, nanoseconds) of all of them."""
     shown = bpf_objects.show("prog", ids)
     return sum(program.get("run_cnt", 0) for program in shown), sum(program.get("run_time_ns", 0) for program in shown)
-
-
-def _write(text):
-    with open(RUN_STATISTICS, "w", encoding="ascii") as file:
-        file.write(text)
-
-
-@contextlib.contextmanager
-def statistics_on():
-    with open(RUN_STATISTICS, encoding="ascii") as file:
-        was = file.read()
-    try:
-        _write("1")
-        yield
-    finally:
-        _write(was)

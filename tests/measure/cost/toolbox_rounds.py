@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from daemon import Daemon
 from process import WITH_TRACEFS, Process, threads_cpu_ns
-from programs import programs_of, run_total, statistics_on
+from programs import bpf_objects, programs_of, run_total
 from statistic import Estimate
 from tool import Tool, Unavailable
 
@@ -123,7 +123,7 @@ class Rounds:
 
     def _runs(self, pid):
         ids = programs_of(pid)
-        with statistics_on():
+        with bpf_objects.run_statistics():
             before = run_total(ids)
             Events(self.site, self.pair.event, self.events)
             runs, ns = (now - then for then, now in zip(before, run_total(ids)))
