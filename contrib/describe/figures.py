@@ -26,9 +26,10 @@ README = (      # (what README calls it, ((part, what docs/measured.md calls it)
     ("the same: empty programs on its hooks", (("requests", f"{CPU}: empty programs, added"),)),
     ("the same: Listing 1 of the paper", (("requests", f"{CPU}: Listing 1, added"),)),
     ("the same: Listing 1 in bpftrace", (("requests", f"{CPU}: bpftrace, added"),)),
-    ("error of the capacity that is told at 40 % of the load", (("evidence", "capacity at 40 % of the load: error"),)),
+    ("error of the capacity that is predicted at 40 % of the load", (("evidence", "capacity at 40 % of the load: error"),)),
     ("response time, 50th percentile, divided by the client's", (("evidence", f"response p50, {CLIENT}"),)),
-    ("runs in which saturation is told when the client sees it", (("evidence", "saturation told within a level of the client's knee"),)),
+    ("runs in which saturation is shown within a level of the load at which the client sees it",
+     (("evidence", "saturation shown within a level of the client's knee"),)),
 )
 MANUAL = (      # (part, those of its figures, their title)
     ("daemon", r"(?!InfluxDB)", "Collectd and the machine"),
