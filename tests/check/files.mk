@@ -16,11 +16,11 @@ BUILD_TESTS = \
 	tests/check/install.sh \
 	tests/check/licence.sh \
 	tests/check/names.sh \
-	tests/check/numbers.py \
+	tests/check/quantities.py \
 	tests/check/options.sh \
 	tests/check/plugin.sh \
 	tests/check/rooms.py \
 	tests/check/scripts.sh \
 	tests/check/tree.sh \
 	tests/check/words.py
-EXTRA_DIST += $(BUILD_TESTS) tests/check/fuzzers.sh tests/check/numbers.txt tests/check/scratch.sh tests/check/words
+EXTRA_DIST += $(BUILD_TESTS) tests/check/fuzzers.sh tests/check/quantities.txt tests/check/scratch.sh tests/check/words

@@ -3,7 +3,7 @@
 """No number stands by hand in a document: what was measured is written by `make describe`, what is set has a source.
 
 In README.md, the manual and the documents that people write, each number with a unit stands between the marks of `make
-describe`, in an example (code, also in a line), or in a phrase of tests/check/numbers.txt, which names the source that must
+describe`, in an example (code, also in a line), or in a phrase of tests/check/quantities.txt, which names the source that must
 say the same. Phrases and sources that are not there any more are refused, too.
 """
 
@@ -18,7 +18,7 @@ sys.path.append(os.path.join(TOP, "tests", "measure"))
 
 from measured_parts import PARTS  # noqa: E402
 
-PHRASES = "tests/check/numbers.txt"
+PHRASES = "tests/check/quantities.txt"
 # As a whole: by `make measure`, `make describe` and `make check-long`.
 WRITTEN = ["measured.md", *(page for part in PARTS.values() for page in part.pages), "metrics.md", "kernels.md", "long-tests.md"]
 NUMBER = re.compile(r"(?<![\w.^])\d[\d,.]*(?:[ -]?(?:ns|us|µs|ms|s|kB|[KMG]i?B|%)|[ -](?:(?:micro|milli|nano)?seconds?|minutes?"
