@@ -163,6 +163,27 @@ static __noinline void call_failed(struct sock *sk, int ret)
 		peer_end(p, &c->exchange, true, bpf_ktime_get_ns());
 }
 
+/* A response that a walk has taken out, or an acknowledgement. */
+static __noinline void conversation_ends(struct conversation *c)
+{
+	struct request_row *row = conversation_row(c);
+
+	if (!row || c->role != ROLE_SERVER || !c->cache.watched ||
+	    !slot_cache_has_slot(&c->cache, &slot_owners))
+		return;
+	end_response(c, row);
+	end_acknowledgement(c, row);
+}
+
+/* The other side has closed this UNIX stream, which has no event when it is closed here. */
+static __noinline void stream_ends(struct sock *sk)
+{
+	struct conversation *c = conversation_of(sk);
+
+	if (c && c->role == ROLE_SERVER && c->cache.watched)
+		put_back(c);
+}
+
 static __always_inline void socket_receives(struct sock *sk, int ret, int flags)
 {
 	struct conversation *c;
@@ -171,8 +192,11 @@ static __always_inline void socket_receives(struct sock *sk, int ret, int flags)
 	if (option_clients && may_break(ret) && !(flags & MSG_NO_DATA) &&
 	    socket_may_count(sk, true))
 		call_failed(sk, ret);
-	if (ret < 0 || flags & MSG_NO_DATA || (ret == 0 && !socket_has_empty(sk)))
+	if (ret < 0 || flags & MSG_NO_DATA || (ret == 0 && !socket_has_empty(sk))) {
+		if (ret == 0 && !(flags & MSG_NO_DATA) && sk->__sk_common.skc_family == AF_UNIX)
+			stream_ends(sk);
 		return;
+	}
 	c = conversation_find(sk);
 	if (!c || !conversation_own(c, c->role == ROLE_SERVER))
 		return;
@@ -244,6 +268,8 @@ static __always_inline void socket_closed(struct sock *sk, int state)
 		check_unsent(c, sk, true);
 	if (c && c->protocol == PROTOCOL_HTTP2)
 		http2_closed(c, sk);
+	if (c && state == TCP_CLOSE)
+		conversation_ends(c);
 }
 
 static __noinline void socket_connects(struct sock *sk)
@@ -264,9 +290,13 @@ static __noinline void connection_changes(struct sock *sk, int before, int state
 	struct peer *p = c && c->role == ROLE_CLIENT && c->cache.watched
 				 ? bpf_sk_storage_get(&peers, sk, NULL, 0)
 				 : NULL;
+	struct client_row *row = p ? client_row(slot_index(c->cache.slot)) : NULL;
 
-	if (p)
-		peer_changes(c, p, sk, before, state, bpf_ktime_get_ns());
+	if (!row)
+		return;
+	if (state == TCP_CLOSE && slot_cache_has_slot(&c->cache, &client_owners))
+		client_ends(row, p, &c->exchange, bpf_ktime_get_ns());
+	peer_changes(c, p, sk, before, state, bpf_ktime_get_ns());
 }
 
 static __always_inline void socket_changes_state(struct sock *sk, int before, int state)

@@ -54,6 +54,7 @@ requestsinclude_HEADERS = \
 	bpf/lib/requests/blocked.bpf.h \
 	bpf/lib/requests/buffer.bpf.h \
 	bpf/lib/requests/client.bpf.h \
+	bpf/lib/requests/conversation.bpf.h \
 	bpf/lib/requests/datagram.bpf.h \
 	bpf/lib/requests/exchange.bpf.h \
 	bpf/lib/requests/follow.bpf.h \
@@ -62,6 +63,7 @@ requestsinclude_HEADERS = \
 	bpf/lib/requests/http2_response.bpf.h \
 	bpf/lib/requests/http2_stream.bpf.h \
 	bpf/lib/requests/in_hand.bpf.h \
+	bpf/lib/requests/length.bpf.h \
 	bpf/lib/requests/progress.bpf.h \
 	bpf/lib/requests/protocol.bpf.h \
 	bpf/lib/requests/request.bpf.h \
@@ -74,6 +76,7 @@ requestsinclude_HEADERS = \
 	bpf/lib/requests/socket.bpf.h \
 	bpf/lib/requests/tls.bpf.h \
 	bpf/lib/requests/tls_record.bpf.h \
+	bpf/lib/requests/unasked.bpf.h \
 	bpf/lib/requests/unsent.bpf.h \
 	bpf/lib/requests/upstream.bpf.h \
 	bpf/lib/requests/upstream_name.bpf.h

@@ -122,7 +122,16 @@ static __always_inline void peer_request(struct peer *p, const struct conversati
 	p->key.service = c->cache.row;
 }
 
-/* The first receive of a response. Its sample moves while the response goes on. */
+/* Counts the length of a response, see exchange.bpf.h. upstream: NULL: none. */
+static __always_inline void count_client_length(struct client_row *row,
+						struct client_upstream *upstream, u32 length, u64 n)
+{
+	hist_count(&row->last, length_service(length), n);
+	if (upstream)
+		hist_count(&upstream->latency, length_service(length), n);
+}
+
+/* The first receive of a response. */
 static __always_inline void peer_respond(struct peer *p, struct exchange *e, u64 now)
 {
 	struct client_upstream *upstream = upstream_at(p, now);
@@ -134,22 +143,42 @@ static __always_inline void peer_respond(struct peer *p, struct exchange *e, u64
 	if (e->phase == PHASE_RESPONSE_STREAM)
 		return;
 	exchange_settle(e, &upstream->in_progress_ns, now);
-	hist_count(&upstream->latency, e->service_bucket, 1);
+	hist_count(&upstream->latency, length_service(e->length), 1);
 	p->counted_ns = upstream->begun_ns;
 }
 
-static __always_inline void peer_extend_response(struct peer *p, struct exchange *e, u32 was,
-						 u64 now)
+/* The row of the upstream if that has the length of this response; NULL: it has not. */
+static __always_inline struct client_upstream *counted_upstream(struct peer *p, u64 now)
 {
-	struct client_upstream *upstream = upstream_at(p, now);
+	struct client_upstream *upstream = p ? upstream_at(p, now) : NULL;
 
-	if (!upstream)
+	return upstream && p->counted_ns == upstream->begun_ns ? upstream : NULL;
+}
+
+static __noinline void client_extends(struct client_row *row, struct peer *p, struct exchange *e,
+				      u64 now)
+{
+	struct client_upstream *upstream = p ? upstream_at(p, now) : NULL;
+	u32 length, was;
+
+	if (upstream)
+		exchange_settle(e, &upstream->in_progress_ns, now);
+	was = length_move(e, now, &length);
+	if (was == LENGTH_OUT)
 		return;
-	exchange_settle(e, &upstream->in_progress_ns, now);
-	if (e->service_bucket == was || p->counted_ns != upstream->begun_ns)
-		return;
-	hist_count(&upstream->latency, was, -1);
-	hist_count(&upstream->latency, e->service_bucket, 1);
+	if (upstream && p->counted_ns != upstream->begun_ns)
+		upstream = NULL;
+	count_client_length(row, upstream, was, -1);
+	count_client_length(row, upstream, length, 1);
+}
+
+/* A response, if there is one, has ended. p: NULL where the state is not in the socket. */
+static __always_inline void client_ends(struct client_row *row, struct peer *p, struct exchange *e,
+					u64 now)
+{
+	if (e->phase == PHASE_RESPONDED && length_finish(e))
+		count_client_length(row, counted_upstream(p, now), length_until(e, e->settled_ns),
+				    1);
 }
 
 /* Ends a request without a response. */
@@ -189,6 +218,7 @@ static __always_inline void client_sends(struct conversation *c, struct peer *p,
 	add(&row->tx_bytes, bytes);
 	if (c->exchange.phase == PHASE_REQUESTED)
 		client_requests_on(c, now);
+	client_ends(row, p, &c->exchange, now);
 	if (exchange_request(&c->exchange, now) && p)
 		peer_request(p, c, sk);
 }
@@ -205,33 +235,33 @@ static __always_inline void client_receives(struct conversation *c, struct peer 
 {
 	struct client_row *row = client_row(slot_index(c->cache.slot));
 	struct exchange *e = &c->exchange;
-	u64 since_ns = now - e->requested_ns;
-	u32 was = e->service_bucket;
 
 	if (!row)
 		return;
 	add(&row->rx_bytes, bytes);
 	if (e->phase == PHASE_REQUESTED) {
-		e->phase = PHASE_RESPONDED;
 		e->responded_ns = now;
+		e->length = length_until(e, now);
 		add(&row->exchanges, 1);
-		e->service_bucket = exchange_count(&row->last, since_ns);
-		hist_count(&row->first, e->service_bucket, 1);
+		hist_count(&row->last, length_service(e->length), 1);
+		hist_count(&row->first, length_service(e->length), 1);
 		if (p)
 			peer_respond(p, e, now);
+		e->settled_ns = now;
+		e->phase = PHASE_RESPONDED;
 	} else if (e->phase == PHASE_REQUEST_STREAM) {
 		e->phase = PHASE_RESPONSE_STREAM;
 		add(&row->exchanges, 1);
 		if (p)
 			peer_respond(p, e, now);
 	} else if (e->phase == PHASE_RESPONDED) {
-		if (p && is_notice(e, now)) {
+		if (e->length == LENGTH_FINAL || (p && is_notice(e, now))) {
+			client_ends(row, p, e, now);
 			e->phase = PHASE_RESPONSE_STREAM;
 			return;
 		}
-		e->service_bucket = exchange_move(&row->last, e->service_bucket, since_ns);
-		if (p)
-			peer_extend_response(p, e, was, now);
+		client_extends(row, p, e, now);
+		e->settled_ns = now;
 	}
 }
 

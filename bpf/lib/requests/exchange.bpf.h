@@ -2,8 +2,13 @@
 /*
  * The phase of the exchange on a socket. One side sends requests, the other responses: for a
  * server what it receives is the request, for a client what it sends. An exchange starts with the
- * first call of a request, is counted with the first call of the response and ends before the next
- * request. One that goes on for long with pauses is a stream: its duration is no latency.
+ * first call of a request and is counted with the first call of the response. One that goes on for
+ * long with pauses is a stream: its duration is no latency.
+ *
+ * A response ends before the next request, with the connection, or when nothing more of it has come
+ * for an interval. Its length is counted with the first call and moves with each further one. A
+ * walk at a reading takes it out again while the response may go on, so that no reading has a
+ * length that is not final: then it is counted when the response ends.
  */
 #ifndef EXCHANGE_BPF_H
 #define EXCHANGE_BPF_H
@@ -14,15 +19,23 @@ enum exchange_phase {
 	PHASE_IDLE,
 	PHASE_REQUESTED,
 	PHASE_RESPONDED,
-	PHASE_REQUEST_STREAM, /* no response yet */
-	PHASE_RESPONSE_STREAM /* until the next request */
+	PHASE_REQUEST_STREAM,  /* no response yet */
+	PHASE_RESPONSE_STREAM, /* until the next request */
+	PHASE_UNASKED,         /* the server has sent without a request, see unasked.bpf.h */
+	PHASE_ACKNOWLEDGED     /* and the client may have acknowledged that */
 };
+
+/* Where histograms count the length of a response: 1 + the bucket of the time since the request,
+ * and LENGTH_SHIFT bits above it the same since the request's arrival, 0: unknown. */
+#define LENGTH_SHIFT 16
+#define LENGTH_OUT 0     /* a walk has taken it out */
+#define LENGTH_FINAL ~0U /* it has been counted for good */
 
 struct exchange {
 	u32 phase;
-	u32 service_bucket; /* of the histogram that counts it, while the response goes on */
-	u32 response_bucket;
-	u32 class; /* of a server's response, see response.bpf.h */
+	u32 length;  /* as above */
+	u32 class;   /* of a server's response, see response.bpf.h */
+	bool pushed; /* during the response the server has sent what may be something else */
 	u64 requested_ns;
 	u64 arrived_ns;   /* when the request arrived in the socket, 0: unknown */
 	u64 responded_ns; /* first call of the response */
@@ -54,25 +67,65 @@ static __always_inline void exchange_settle(struct exchange *e, u64 *in_progress
 	add(in_progress_ns, span_ns(__sync_lock_test_and_set(&e->settled_ns, now), now));
 }
 
-/* Counts a duration that may still grow. Returns its bucket. */
-static __always_inline u32 exchange_count(struct hist *h, u64 value)
-{
-	u32 bucket = hist_index(value);
+/* --- length of the response --- */
 
-	hist_count(h, bucket, 1);
-	return bucket;
+static __always_inline u32 length_until(const struct exchange *e, u64 now)
+{
+	u32 length = 1 + hist_index(now - e->requested_ns);
+
+	return e->arrived_ns ? length | (1 + hist_index(now - e->arrived_ns)) << LENGTH_SHIFT
+			     : length;
 }
 
-/* The duration has grown: moves its sample. Returns the new bucket. */
-static __always_inline u32 exchange_move(struct hist *h, u32 bucket, u64 value)
+/* Bucket of the time since the request. */
+static __always_inline u32 length_service(u32 length)
 {
-	u32 now = hist_index(value);
+	return (length & ((1U << LENGTH_SHIFT) - 1)) - 1;
+}
 
-	if (now != bucket) {
-		hist_count(h, bucket, -1);
-		hist_count(h, now, 1);
-	}
-	return now;
+/* The same since its arrival; no bucket: unknown. */
+static __always_inline u32 length_response(u32 length)
+{
+	return (length >> LENGTH_SHIFT) - 1;
+}
+
+static __always_inline bool length_is_counted(u32 length)
+{
+	return length != LENGTH_OUT && length != LENGTH_FINAL;
+}
+
+/* The response has ended. true: the caller has to count its length, up to settled_ns. */
+static __always_inline bool length_finish(struct exchange *e)
+{
+	return __sync_lock_test_and_set(&e->length, LENGTH_FINAL) == LENGTH_OUT;
+}
+
+/* It seems to have ended, but may go on. true: as above, *ret_length. */
+static __always_inline bool length_put_back(struct exchange *e, u32 *ret_length)
+{
+	*ret_length = length_until(e, e->settled_ns);
+	return __sync_val_compare_and_swap(&e->length, LENGTH_OUT, *ret_length) == LENGTH_OUT;
+}
+
+/* The response goes on. Returns the length that it had, which the caller has to move to *ret_length;
+ * LENGTH_OUT: none. */
+static __always_inline u32 length_move(struct exchange *e, u64 now, u32 *ret_length)
+{
+	u32 was = *(volatile u32 *)&e->length;
+
+	*ret_length = length_until(e, now);
+	if (!length_is_counted(was) || was == *ret_length ||
+	    __sync_val_compare_and_swap(&e->length, was, *ret_length) != was)
+		return LENGTH_OUT;
+	return was;
+}
+
+/* Takes it out. Returns the length that the caller has to remove, LENGTH_OUT: none. */
+static __always_inline u32 length_take(struct exchange *e, u32 then)
+{
+	u32 was = __sync_lock_test_and_set(&e->length, then);
+
+	return was == LENGTH_FINAL ? LENGTH_OUT : was;
 }
 
 #endif

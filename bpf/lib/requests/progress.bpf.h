@@ -50,7 +50,27 @@ static void walk_unsent(struct conversation *c, const struct sock *sk)
 	add(&row->in_progress_ns, more_ns);
 	add(&row->send_wait_ns, more_ns);
 	note_oldest(whole, c->exchange.arrived_ns ?: c->exchange.requested_ns);
-	extend_response(c, row, reading_ns);
+	take_out(c, row, LENGTH_OUT);
+}
+
+/* A response has ended if nothing of it was sent during a whole interval. It is not known to be in
+ * progress once it has paused for longer than it took until then. */
+static void walk_response(struct conversation *c, struct request_row *row,
+			  struct request_row *whole, u64 settled_ns)
+{
+	struct exchange *e = &c->exchange;
+	u64 began_ns = e->arrived_ns ?: e->requested_ns;
+
+	if (e->length == LENGTH_FINAL)
+		return;
+	if (settled_ns < previous_reading_ns) {
+		end_response(c, row);
+		return;
+	}
+	take_out(c, row, LENGTH_OUT);
+	if (settled_ns > e->responded_ns &&
+	    span_ns(settled_ns, reading_ns) < span_ns(began_ns, settled_ns))
+		note_oldest(whole, began_ns);
 }
 
 static void walk_stream(struct conversation *c, bool unread)
@@ -61,10 +81,15 @@ static void walk_stream(struct conversation *c, bool unread)
 	u64 settled_ns = load_ordered(&c->exchange.settled_ns);
 	u64 waited_ns = load_ordered(&c->waited_ns);
 	u64 ready_ns = *(volatile u64 *)&c->ready_ns;
+	u32 phase = *(volatile u32 *)&c->exchange.phase;
 
 	if (!row || !whole)
 		return;
-	if (*(volatile u32 *)&c->exchange.phase == PHASE_REQUESTED) {
+	if (phase == PHASE_RESPONDED)
+		walk_response(c, row, whole, settled_ns);
+	else if (phase == PHASE_ACKNOWLEDGED && c->exchange.requested_ns < previous_reading_ns)
+		end_acknowledgement(c, row);
+	if (phase == PHASE_REQUESTED) {
 		add(&row->in_progress_ns, walk_settle(&c->exchange.settled_ns, settled_ns, 0));
 		note_oldest(whole, c->exchange.arrived_ns ?: c->exchange.requested_ns);
 	} else if (ready_ns && unread) {
@@ -172,17 +197,40 @@ static void walk_socket(struct conversation *c, struct datagrams *d, struct http
 		walk_http2(h, c->cache.slot, sk);
 	if (c->unsent)
 		walk_unsent(c, sk);
-	else if (!c->datagrams && socket_is_open(sk))
+	else if (!c->datagrams && c->protocol != PROTOCOL_FULL_DUPLEX && socket_is_open(sk))
 		walk_stream(c, socket_has_unread(sk));
 }
 
-/* A request that the service has sent to an upstream. */
+/* As walk_response(). */
+static void walk_client_response(struct conversation *c, struct peer *p)
+{
+	struct client_row *row = client_row(slot_index(c->cache.slot));
+	u32 was;
+
+	if (!row || c->exchange.length == LENGTH_FINAL)
+		return;
+	if (c->exchange.settled_ns < previous_reading_ns) {
+		client_ends(row, p, &c->exchange, reading_ns);
+		return;
+	}
+	was = length_take(&c->exchange, LENGTH_OUT);
+	if (was != LENGTH_OUT)
+		count_client_length(row, counted_upstream(p, reading_ns), was, -1);
+}
+
+/* A request that the service has sent to an upstream. p: NULL where the state is not in the
+ * socket. */
 static void walk_client(struct conversation *c, struct peer *p, const struct sock *sk)
 {
 	u64 settled_ns = load_ordered(&c->exchange.settled_ns);
-	struct client_upstream *upstream =
-		p && peer_has_request(c, p, sk) ? upstream_at(p, reading_ns) : NULL;
+	struct client_upstream *upstream;
 
+	if (*(volatile u32 *)&c->exchange.phase == PHASE_RESPONDED) {
+		if (socket_is_open(sk))
+			walk_client_response(c, p);
+		return;
+	}
+	upstream = p && peer_has_request(c, p, sk) ? upstream_at(p, reading_ns) : NULL;
 	if (upstream)
 		add(&upstream->in_progress_ns, walk_settle(&c->exchange.settled_ns, settled_ns, 0));
 }
@@ -191,6 +239,13 @@ static bool is_walked(const struct conversation *c)
 {
 	return c->role == ROLE_SERVER && c->cache.watched &&
 	       slot_cache_has_slot(&c->cache, &slot_owners);
+}
+
+static bool is_walked_client(const struct conversation *c)
+{
+	return option_clients && c->role == ROLE_CLIENT && c->cache.watched &&
+	       (c->exchange.phase == PHASE_REQUESTED || c->exchange.phase == PHASE_RESPONDED) &&
+	       slot_cache_has_slot(&c->cache, &client_owners);
 }
 
 __noinline int show_oldest(u32 slot)
@@ -259,6 +314,7 @@ __noinline int publish_slot(u32 slot)
 
 static void walk_begins(void)
 {
+	previous_reading_ns = reading_ns;
 	reading_ns = bpf_ktime_get_ns();
 	read_ns = bpf_ktime_get_boot_ns();
 }
@@ -282,7 +338,7 @@ static void walk_conversation(struct conversation *c, struct sock *sk)
 				    ? bpf_sk_storage_get(&http2_connections, sk, NULL, 0)
 				    : NULL,
 			    sk);
-	else if (option_clients && c->role == ROLE_CLIENT && c->exchange.phase == PHASE_REQUESTED)
+	else if (is_walked_client(c))
 		walk_client(c, bpf_sk_storage_get(&peers, sk, NULL, 0), sk);
 }
 
@@ -331,12 +387,16 @@ static long walk_addressed(void *map, struct socket_key *at, struct conversation
 {
 	const struct sock *sk = (const struct sock *)at->sk;
 
-	if (!is_before_pause(c) && is_walked(c) && socket_ends(sk) == at->ends)
+	if (is_before_pause(c) || socket_ends(sk) != at->ends)
+		return 0;
+	if (is_walked(c))
 		walk_socket(c, c->datagrams ? bpf_map_lookup_elem(&addressed_datagrams, at) : NULL,
 			    c->protocol == PROTOCOL_HTTP2
 				    ? bpf_map_lookup_elem(&addressed_http2, at)
 				    : NULL,
 			    sk);
+	else if (is_walked_client(c))
+		walk_client(c, NULL, sk);
 	return 0;
 }
 

@@ -16,6 +16,9 @@
 #define INSPECTIONS_LATE 64
 #define INSPECTIONS_OF_FRAMES 3 /* receives in a row */
 
+#define TEXT_WORD_MAX 10
+#define STATUS_SIZE 12 /* "HTTP/1.1 101" */
+
 #define PREFACE_SIZE 24
 #define PREFACE_SURE 4 /* no other protocol starts with this many bytes of it */
 #define PROXY1_SIZE 6
@@ -164,10 +167,27 @@ static bool inspect_tls(struct moved *m)
 	return m->begin < m->end && buffer_byte(&m->buffer, m->begin) == TLS_HANDSHAKE;
 }
 
+/* Does it start with a word in capitals and a space, as in HTTP/1, SMTP or FTP? */
+__noinline int inspect_text(struct moved *m)
+{
+	for (u32 i = 0; m && i < TEXT_WORD_MAX; i++) {
+		int byte = i < m->end ? buffer_byte(&m->buffer, i) : -1;
+
+		if (byte == ' ')
+			return i > 0;
+		if (byte < 'A' || byte > 'Z')
+			return false;
+	}
+	return false;
+}
+
 static enum protocol inspect_bytes(struct inspection *inspection, struct moved *m)
 {
 	int first = buffer_byte(&m->buffer, 0);
 
+	if (inspection->upgraded && first != magics[MAGIC_PREFACE][0])
+		return PROTOCOL_FULL_DUPLEX;
+	inspection->is_text = inspect_text(m);
 	if (inspection->preface)
 		return inspect_preface(inspection, m);
 	if (inspection->frame_left || first == 0)
@@ -204,6 +224,8 @@ __noinline int protocol_inspect(struct conversation *c, struct moved *m)
 	c->inspection.again = false;
 	if (moved_find(m, c->sk))
 		c->protocol = inspect_bytes(&c->inspection, m);
+	if (c->protocol == PROTOCOL_FULL_DUPLEX)
+		full_duplex_begin(c, row);
 	if (m->found && (c->protocol != PROTOCOL_HTTP2 || kernel_has_loop()))
 		return 0;
 	c->protocol = PROTOCOL_ALTERNATING;
@@ -227,6 +249,20 @@ static void inspect_client_send(struct conversation *c, struct moved *m)
 		tls_begin(c);
 }
 
+/* Is this the response by which HTTP/1 ends? Global: verified once. */
+__noinline int inspect_status(struct moved *m, u64 sk)
+{
+	const u64 version = text_word("HTTP/1.1");
+	u8 bytes[2 * sizeof(u64)] = {};
+	u64 words[2];
+
+	if (!m || m->end < STATUS_SIZE || !moved_find(m, sk) ||
+	    !buffer_read(&m->buffer, 0, bytes, STATUS_SIZE))
+		return false;
+	__builtin_memcpy(words, bytes, sizeof(words));
+	return words[0] == version && words[1] == text_word(" 101\0\0\0");
+}
+
 /* Inspects what is sent before the protocol is known. true: it responds to nothing. If nothing was
  * received, what has arrived by then still waits. */
 static bool inspect_send(struct conversation *c, struct moved *m)
@@ -236,6 +272,13 @@ static bool inspect_send(struct conversation *c, struct moved *m)
 	if (c->role == ROLE_CLIENT) {
 		inspect_client_send(c, m);
 		return false;
+	}
+	if (c->inspection.upgraded)
+		return count_send(c, m->end, m->now);
+	if (c->inspection.is_text && c->exchange.phase == PHASE_REQUESTED &&
+	    inspect_status(m, c->sk)) {
+		c->inspection.upgraded = true;
+		c->inspection.again = true;
 	}
 	first = !c->inspection.left && connection_is_tcp(c->sk) && !connection_is_late(c->sk, 0);
 	c->inspection.sent = true;
@@ -279,6 +322,8 @@ static __noinline bool protocol_receives(struct conversation *c, struct sock *sk
 
 	if (c->protocol == PROTOCOL_NEW)
 		inspect_receive(c, &call.moved);
+	if (c->protocol == PROTOCOL_FULL_DUPLEX)
+		return full_duplex_receives(c, bytes, socket_has_more(sk), now);
 	if (c->protocol == PROTOCOL_TLS)
 		return tls_receives(c, sk, &call.moved);
 	return c->protocol == PROTOCOL_HTTP2 &&
@@ -292,6 +337,8 @@ static __noinline bool protocol_sends(struct conversation *c, struct sock *sk, u
 
 	if (c->protocol == PROTOCOL_NEW && inspect_send(c, &call.moved))
 		return true;
+	if (c->protocol == PROTOCOL_FULL_DUPLEX)
+		return full_duplex_sends(c, bytes, now);
 	if (c->protocol == PROTOCOL_TLS)
 		return tls_sends(c, &call.moved);
 	return c->protocol == PROTOCOL_HTTP2 && http2_sends(http2_of(c, sk), c, &call);

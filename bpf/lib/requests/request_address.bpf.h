@@ -109,6 +109,10 @@ static __noinline bool addressed_protocol(struct conversation *c, struct sock *s
 		inspect_receive(c, &call.moved);
 	else if (c->protocol == PROTOCOL_NEW && inspect_send(c, &call.moved))
 		return true;
+	if (c->protocol == PROTOCOL_FULL_DUPLEX)
+		return receives
+			       ? full_duplex_receives(c, bytes, socket_has_more(sk), call.moved.now)
+			       : full_duplex_sends(c, bytes, call.moved.now);
 	if (c->protocol == PROTOCOL_TLS)
 		return receives ? tls_receives(c, sk, &call.moved) : tls_sends(c, &call.moved);
 	if (c->protocol != PROTOCOL_HTTP2)

@@ -142,6 +142,15 @@ static __always_inline void serve_others(const u32 *number, u32 others)
 		s->overlaps += others;
 }
 
+/* The current thread does something else for its clients than respond. */
+static __always_inline void serve_beside(u32 *number)
+{
+	struct serving *s = serving_now(number);
+
+	if (s)
+		s->served = readings + 1;
+}
+
 /* How long the thread was blocked since since_ns. slept_ns: the growth of exec_start on the same
  * CPU, otherwise the time that has passed. */
 static __always_inline u64 serve_blocked(const struct serving *s, u64 slept_ns, u64 cpu_ns,

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * What a server sends without a request, and how the client acknowledges it.
+ *
+ * A send is unasked if its connection has no request in progress and the last response has ended,
+ * or if it follows an acknowledgement. A connection with UNASKED_MAX unasked sends that nobody has
+ * acknowledged is full-duplex until it is closed: both sides send when they like, and neither
+ * responds. So is one that HTTP/1 has handed over with status 101, if it is not HTTP/2.
+ *
+ * A short message of the client is an acknowledgement if it comes after an unasked send and the
+ * next send comes much later than it did: that one is unasked, too. A response with a pause is
+ * like a response and an unasked send; which of them, the message after it shows. Where the first
+ * bytes of a connection are a word in capitals and a space, as in HTTP, clients acknowledge nothing.
+ */
+#ifndef UNASKED_BPF_H
+#define UNASKED_BPF_H
+
+#include "length.bpf.h"
+
+#define UNASKED_MAX 3
+#define UNASKED_PAUSE_NS 1000000 /* between two: pieces of one come faster */
+#define PUSH_PAUSE_NS 20000000   /* in a response: what follows may be unasked */
+#define ACKNOWLEDGEMENT_MAX 64   /* bytes */
+#define ACKNOWLEDGEMENT_FACTOR 4 /* how much later than the acknowledgement the next send comes */
+#define DOUBTS_MAX 3             /* turns in a row that came sooner: there are none */
+
+/* --- full-duplex connections --- */
+
+/* What is in progress ends. */
+static __noinline void full_duplex_begin(struct conversation *c, struct request_row *row)
+{
+	end_response(c, row);
+	c->exchange.phase = PHASE_IDLE;
+	c->exchange.pushed = false;
+	c->unsent = 0;
+	c->inspection.sent = true;
+	c->protocol = PROTOCOL_FULL_DUPLEX;
+}
+
+/* Counts turns by their receives. Always true: nothing else is to be done. */
+static __noinline bool full_duplex_receives(struct conversation *c, u64 bytes, bool more, u64 now)
+{
+	struct request_row *row = count_receive(c, bytes, now);
+
+	if (row && c->inspection.sent) {
+		add(&row->full_duplex, 1);
+		c->inspection.sent = false;
+	}
+	c->ready_ns = more ? c->latest_ns : 0;
+	serve_beside(&c->thread);
+	return true;
+}
+
+static __noinline bool full_duplex_sends(struct conversation *c, u64 bytes, u64 now)
+{
+	count_send(c, bytes, now);
+	c->inspection.sent = true;
+	serve_beside(&c->thread);
+	return true;
+}
+
+/* --- unasked sends --- */
+
+static __noinline void send_unasked(struct conversation *c, struct request_row *row, u64 now)
+{
+	struct exchange *e = &c->exchange;
+	bool goes_on = e->phase == PHASE_UNASKED && span_ns(e->settled_ns, now) < UNASKED_PAUSE_NS;
+
+	if (e->phase != PHASE_UNASKED)
+		add(&row->streams, 1);
+	e->phase = PHASE_UNASKED;
+	e->pushed = true;
+	e->settled_ns = now;
+	serve_beside(&c->thread);
+	if (!goes_on && ++c->unasked >= UNASKED_MAX)
+		full_duplex_begin(c, row);
+}
+
+/* --- acknowledgements --- */
+
+/* A message after a send that may be unasked. true: it may acknowledge that, which the next send
+ * shows. */
+static __noinline bool may_acknowledge(struct conversation *c, struct request_row *row, u64 bytes,
+				       u64 now)
+{
+	struct exchange *e = &c->exchange;
+
+	if (bytes > ACKNOWLEDGEMENT_MAX || c->inspection.is_text) {
+		e->pushed = false;
+		return false;
+	}
+	if (e->phase == PHASE_ACKNOWLEDGED)
+		add(&row->acknowledgements, 1);
+	end_response(c, row);
+	if (c->ready_ns && c->ready_ns < now)
+		end_wait(c, row, now);
+	else
+		e->arrived_ns = 0;
+	e->requested_ns = now;
+	e->phase = PHASE_ACKNOWLEDGED;
+	c->unasked = 0;
+	serve_beside(&c->thread);
+	return true;
+}
+
+/* A send after such a message. true: it was an acknowledgement; otherwise it was a request. */
+static __noinline bool was_acknowledged(struct conversation *c, struct request_row *row, u64 now)
+{
+	struct exchange *e = &c->exchange;
+	u64 acknowledged_ns = span_ns(e->settled_ns, e->requested_ns);
+
+	if (span_ns(e->requested_ns, now) > ACKNOWLEDGEMENT_FACTOR * acknowledged_ns) {
+		add(&row->acknowledgements, 1);
+		c->doubts = 0;
+		e->phase = PHASE_UNASKED;
+		e->settled_ns = now;
+		serve_beside(&c->thread);
+		return true;
+	}
+	if (++c->doubts >= DOUBTS_MAX) {
+		c->doubts = 0;
+		e->pushed = false;
+	}
+	__sync_lock_test_and_set(&e->settled_ns, e->requested_ns);
+	e->phase = PHASE_REQUESTED;
+	return false;
+}
+
+/* At a walk, or when the connection is closed: was the last message an acknowledgement? */
+static __noinline void end_acknowledgement(struct conversation *c, struct request_row *row)
+{
+	if (__sync_val_compare_and_swap(&c->exchange.phase, PHASE_ACKNOWLEDGED, PHASE_UNASKED) ==
+	    PHASE_ACKNOWLEDGED)
+		add(&row->acknowledgements, 1);
+}
+
+#endif
