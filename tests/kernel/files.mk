@@ -66,6 +66,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_pause.py \
 	tests/kernel/test_protocols.py \
 	tests/kernel/test_request_figures.py \
+	tests/kernel/test_unasked.py \
 	tests/kernel/test_upstreams.py \
 	tests/kernel/test_restart.py \
 	tests/kernel/test_returns.py \

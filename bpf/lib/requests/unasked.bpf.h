@@ -78,6 +78,14 @@ static __noinline void send_unasked(struct conversation *c, struct request_row *
 
 /* --- acknowledgements --- */
 
+/* No send follows: the last message, if it may have been an acknowledgement, was one. */
+static __noinline void end_acknowledgement(struct conversation *c, struct request_row *row)
+{
+	if (__sync_val_compare_and_swap(&c->exchange.phase, PHASE_ACKNOWLEDGED, PHASE_UNASKED) ==
+	    PHASE_ACKNOWLEDGED)
+		add(&row->acknowledgements, 1);
+}
+
 /* A message after a send that may be unasked. true: it may acknowledge that, which the next send
  * shows. */
 static __noinline bool may_acknowledge(struct conversation *c, struct request_row *row, u64 bytes,
@@ -85,12 +93,11 @@ static __noinline bool may_acknowledge(struct conversation *c, struct request_ro
 {
 	struct exchange *e = &c->exchange;
 
+	end_acknowledgement(c, row);
 	if (bytes > ACKNOWLEDGEMENT_MAX || c->inspection.is_text) {
 		e->pushed = false;
 		return false;
 	}
-	if (e->phase == PHASE_ACKNOWLEDGED)
-		add(&row->acknowledgements, 1);
 	end_response(c, row);
 	if (c->ready_ns && c->ready_ns < now)
 		end_wait(c, row, now);
@@ -124,14 +131,6 @@ static __noinline bool was_acknowledged(struct conversation *c, struct request_r
 	__sync_lock_test_and_set(&e->settled_ns, e->requested_ns);
 	e->phase = PHASE_REQUESTED;
 	return false;
-}
-
-/* At a walk, or when the connection is closed: was the last message an acknowledgement? */
-static __noinline void end_acknowledgement(struct conversation *c, struct request_row *row)
-{
-	if (__sync_val_compare_and_swap(&c->exchange.phase, PHASE_ACKNOWLEDGED, PHASE_UNASKED) ==
-	    PHASE_ACKNOWLEDGED)
-		add(&row->acknowledgements, 1);
 }
 
 #endif
