@@ -30,7 +30,7 @@ CONF = "".join(f"""
     Enable false
   </Probe>"""
 PR_SET_NAME = 15
-REQUEST = 100
+REQUEST = 200
 PIECES, PIECE = 15, 0.1 * SLOWNESS  # of a response in pieces, seconds between two
 RESPONSES = 2                       # one after the other
 TURNS = 30

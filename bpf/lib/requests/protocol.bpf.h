@@ -16,7 +16,7 @@
 #define INSPECTIONS_LATE 64
 #define INSPECTIONS_OF_FRAMES 3 /* receives in a row */
 
-#define TEXT_WORD_MAX 10
+#define WORD_MAX 10
 #define STATUS_SIZE 12 /* "HTTP/1.1 101" */
 
 #define PREFACE_SIZE 24
@@ -167,27 +167,27 @@ static bool inspect_tls(struct moved *m)
 	return m->begin < m->end && buffer_byte(&m->buffer, m->begin) == TLS_HANDSHAKE;
 }
 
-/* Does it start with a word in capitals and a space, as in HTTP/1, SMTP or FTP? */
-__noinline int inspect_text(struct moved *m)
+/* Byte after the word in capitals that it starts with. 0: there is none. */
+__noinline int inspect_word(struct moved *m)
 {
-	for (u32 i = 0; m && i < TEXT_WORD_MAX; i++) {
+	for (u32 i = 0; m && i < WORD_MAX; i++) {
 		int byte = i < m->end ? buffer_byte(&m->buffer, i) : -1;
 
-		if (byte == ' ')
-			return i > 0;
 		if (byte < 'A' || byte > 'Z')
-			return false;
+			return i && byte > 0 ? byte : 0;
 	}
-	return false;
+	return 0;
 }
 
 static enum protocol inspect_bytes(struct inspection *inspection, struct moved *m)
 {
-	int first = buffer_byte(&m->buffer, 0);
+	int first = buffer_byte(&m->buffer, 0), after_word;
 
 	if (inspection->upgraded && first != magics[MAGIC_PREFACE][0])
 		return PROTOCOL_FULL_DUPLEX;
-	inspection->is_text = inspect_text(m);
+	after_word = inspect_word(m);
+	inspection->is_text = after_word == ' ';
+	inspection->is_stomp = after_word == '\n';
 	if (inspection->preface)
 		return inspect_preface(inspection, m);
 	if (inspection->frame_left || first == 0)
@@ -226,6 +226,8 @@ __noinline int protocol_inspect(struct conversation *c, struct moved *m)
 		c->protocol = inspect_bytes(&c->inspection, m);
 	if (c->protocol == PROTOCOL_FULL_DUPLEX)
 		full_duplex_begin(c, row);
+	else if (c->inspection.is_stomp)
+		c->exchange.pushed = true;
 	if (m->found && (c->protocol != PROTOCOL_HTTP2 || kernel_has_loop()))
 		return 0;
 	c->protocol = PROTOCOL_ALTERNATING;

@@ -9,8 +9,10 @@
  *
  * A short message of the client is an acknowledgement if it comes after an unasked send and the
  * next send comes much later than it did: that one is unasked, too. A response with a pause is
- * like a response and an unasked send; which of them, the message after it shows. Where the first
+ * like a short response and an unasked send; which of them, the message after it shows. Where the first
  * bytes of a connection are a word in capitals and a space, as in HTTP, clients acknowledge nothing.
+ * Where they are such a line, as in STOMP, which does not respond to a subscription, each message
+ * may be an acknowledgement.
  */
 #ifndef UNASKED_BPF_H
 #define UNASKED_BPF_H
@@ -20,7 +22,8 @@
 #define UNASKED_MAX 3
 #define UNASKED_PAUSE_NS 1000000 /* between two: pieces of one come faster */
 #define PUSH_PAUSE_NS 20000000   /* in a response: what follows may be unasked */
-#define ACKNOWLEDGEMENT_MAX 64   /* bytes */
+#define PUSH_AFTER_MAX 512      /* bytes sent before the pause: of a longer response more follows */
+#define ACKNOWLEDGEMENT_MAX 128 /* bytes */
 #define ACKNOWLEDGEMENT_FACTOR 4 /* how much later than the acknowledgement the next send comes */
 #define DOUBTS_MAX 3             /* turns in a row that came sooner: there are none */
 
@@ -78,12 +81,50 @@ static __noinline void send_unasked(struct conversation *c, struct request_row *
 
 /* --- acknowledgements --- */
 
+/* A response goes on after a pause. */
+static __noinline void note_push(struct exchange *e)
+{
+	if (!e->before_push)
+		e->before_push = length_until(e, e->settled_ns);
+	e->pushed = true;
+}
+
+/* A response has ended in which something was pushed: whether that belongs to it is not known
+ * yet. */
+static __always_inline void defer_length(struct conversation *c, struct request_row *row)
+{
+	struct exchange *e = &c->exchange;
+
+	if (e->phase != PHASE_RESPONDED || e->length == LENGTH_FINAL)
+		return;
+	e->undecided = length_until(e, e->settled_ns);
+	take_out(c, row, LENGTH_FINAL);
+}
+
+static __always_inline void decide_length(struct conversation *c, struct request_row *row,
+					  bool is_pushed)
+{
+	u32 whole = __sync_lock_test_and_set(&c->exchange.undecided, 0);
+
+	if (whole)
+		count_out(c, row, is_pushed ? c->exchange.before_push : whole);
+	c->exchange.before_push = 0;
+}
+
 /* No send follows: the last message, if it may have been an acknowledgement, was one. */
 static __noinline void end_acknowledgement(struct conversation *c, struct request_row *row)
 {
-	if (__sync_val_compare_and_swap(&c->exchange.phase, PHASE_ACKNOWLEDGED, PHASE_UNASKED) ==
+	if (__sync_val_compare_and_swap(&c->exchange.phase, PHASE_ACKNOWLEDGED, PHASE_UNASKED) !=
 	    PHASE_ACKNOWLEDGED)
-		add(&row->acknowledgements, 1);
+		return;
+	add(&row->acknowledgements, 1);
+	decide_length(c, row, true);
+}
+
+/* Not a further piece of the message that may be an acknowledgement. */
+static __always_inline bool is_next_message(const struct exchange *e, u64 now)
+{
+	return e->phase != PHASE_ACKNOWLEDGED || span_ns(e->requested_ns, now) > UNASKED_PAUSE_NS;
 }
 
 /* A message after a send that may be unasked. true: it may acknowledge that, which the next send
@@ -93,12 +134,20 @@ static __noinline bool may_acknowledge(struct conversation *c, struct request_ro
 {
 	struct exchange *e = &c->exchange;
 
-	end_acknowledgement(c, row);
+	if (e->phase == PHASE_REQUESTED || e->phase == PHASE_REQUEST_STREAM)
+		return false;
 	if (bytes > ACKNOWLEDGEMENT_MAX || c->inspection.is_text) {
-		e->pushed = false;
+		end_acknowledgement(c, row);
+		e->pushed = c->inspection.is_stomp;
 		return false;
 	}
-	end_response(c, row);
+	if (!is_next_message(e, now))
+		return true;
+	end_acknowledgement(c, row);
+	if (c->doubts || !e->before_push)
+		end_response(c, row);
+	else
+		defer_length(c, row);
 	if (c->ready_ns && c->ready_ns < now)
 		end_wait(c, row, now);
 	else
@@ -117,16 +166,16 @@ static __noinline bool was_acknowledged(struct conversation *c, struct request_r
 	u64 acknowledged_ns = span_ns(e->settled_ns, e->requested_ns);
 
 	if (span_ns(e->requested_ns, now) > ACKNOWLEDGEMENT_FACTOR * acknowledged_ns) {
-		add(&row->acknowledgements, 1);
+		end_acknowledgement(c, row);
 		c->doubts = 0;
-		e->phase = PHASE_UNASKED;
 		e->settled_ns = now;
 		serve_beside(&c->thread);
 		return true;
 	}
+	decide_length(c, row, false);
 	if (++c->doubts >= DOUBTS_MAX) {
 		c->doubts = 0;
-		e->pushed = false;
+		e->pushed = c->inspection.is_stomp;
 	}
 	__sync_lock_test_and_set(&e->settled_ns, e->requested_ns);
 	e->phase = PHASE_REQUESTED;
