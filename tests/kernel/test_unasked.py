@@ -159,8 +159,8 @@ class Clients:
         sock.connect(where)
         return sock
 
-    def ask(self, sock, size):
-        sock.send(b"r" * REQUEST)
+    def ask(self, sock, size, begin=b""):
+        sock.send(begin.ljust(REQUEST))
         receive(sock, size)
 
     def tokens(self):
@@ -195,7 +195,7 @@ class Clients:
 
     def acked(self):
         with self.connect("acked") as sock:
-            self.ask(sock, len("subscribed"))
+            self.ask(sock, len("subscribed"), b"\x10")
             for _ in range(TURNS):
                 receive(sock, len("message"))
                 sock.send(b"ack.")

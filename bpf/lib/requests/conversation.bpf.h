@@ -148,6 +148,7 @@ struct inspection {
 	u8 left;        /* remaining inspections, 0: the first has not been made */
 	bool is_text;   /* starts with a word in capitals and a space, as HTTP/1 */
 	bool is_stomp;  /* starts with a line that is a word in capitals */
+	bool is_broker; /* starts as STOMP, AMQP or MQTT */
 	bool upgraded;  /* HTTP/1 has ended with status 101 */
 	u8 preface;     /* bytes of HTTP/2's preface that have come */
 	u8 frames;      /* receives in a row that were frames of HTTP/2 */

@@ -36,7 +36,6 @@ struct exchange {
 	u32 length;      /* as above */
 	u32 class;       /* of a server's response, see response.bpf.h */
 	bool pushed;     /* during the response the server has sent what may be something else */
-	u32 sent;        /* bytes of the last send */
 	u32 before_push; /* length that it had before */
 	u32 undecided;   /* length including that, 0: it is known which of the two counts */
 	u64 requested_ns;

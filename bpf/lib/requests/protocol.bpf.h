@@ -17,7 +17,8 @@
 #define INSPECTIONS_OF_FRAMES 3 /* receives in a row */
 
 #define WORD_MAX 10
-#define STATUS_SIZE 12 /* "HTTP/1.1 101" */
+#define MQTT_CONNECT 0x10 /* first byte */
+#define STATUS_SIZE 12    /* "HTTP/1.1 101" */
 
 #define PREFACE_SIZE 24
 #define PREFACE_SURE 4 /* no other protocol starts with this many bytes of it */
@@ -167,27 +168,36 @@ static bool inspect_tls(struct moved *m)
 	return m->begin < m->end && buffer_byte(&m->buffer, m->begin) == TLS_HANDSHAKE;
 }
 
-/* Byte after the word in capitals that it starts with. 0: there is none. */
+/* 1 + the byte after the word in capitals that it starts with. 0: there is none. */
 __noinline int inspect_word(struct moved *m)
 {
 	for (u32 i = 0; m && i < WORD_MAX; i++) {
 		int byte = i < m->end ? buffer_byte(&m->buffer, i) : -1;
 
 		if (byte < 'A' || byte > 'Z')
-			return i && byte > 0 ? byte : 0;
+			return i ? 1 + byte : 0;
 	}
 	return 0;
 }
 
+/* Notes what matters to unasked.bpf.h. */
+static void inspect_pushes(struct inspection *inspection, struct moved *m, int first)
+{
+	int after_word = inspect_word(m);
+
+	inspection->is_text = after_word == 1 + ' ';
+	inspection->is_stomp = after_word == 1 + '\n';
+	inspection->is_broker |=
+		inspection->is_stomp || after_word == 1 + '\0' || first == MQTT_CONNECT;
+}
+
 static enum protocol inspect_bytes(struct inspection *inspection, struct moved *m)
 {
-	int first = buffer_byte(&m->buffer, 0), after_word;
+	int first = buffer_byte(&m->buffer, 0);
 
 	if (inspection->upgraded && first != magics[MAGIC_PREFACE][0])
 		return PROTOCOL_FULL_DUPLEX;
-	after_word = inspect_word(m);
-	inspection->is_text = after_word == ' ';
-	inspection->is_stomp = after_word == '\n';
+	inspect_pushes(inspection, m, first);
 	if (inspection->preface)
 		return inspect_preface(inspection, m);
 	if (inspection->frame_left || first == 0)

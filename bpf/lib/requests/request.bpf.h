@@ -62,10 +62,9 @@ static __always_inline void respond_again(struct conversation *c, struct request
 	     is_long(e->responded_ns, now)) &&
 	    respond_on_stream(c, row, socket_was_empty(sk, bytes), class, now))
 		return;
-	if (e->sent <= PUSH_AFTER_MAX && span_ns(e->settled_ns, now) > PUSH_PAUSE_NS &&
+	if (c->inspection.is_broker && span_ns(e->settled_ns, now) > PUSH_PAUSE_NS &&
 	    socket_was_empty(sk, bytes))
 		note_push(e);
-	e->sent = bytes;
 	exchange_settle(e, &row->in_progress_ns, now);
 	extend_response(c, row, now);
 	serve_respond_again(c->sk, &c->thread, now);
@@ -104,7 +103,6 @@ static __always_inline void respond(struct conversation *c, struct datagrams *d,
 		c->exchange = taken;
 	} else if (c->exchange.phase == PHASE_REQUESTED) {
 		c->exchange.class = class;
-		c->exchange.sent = bytes;
 		exchange_settle(&c->exchange, &row->in_progress_ns, now);
 		respond_first(&c->exchange, row, now);
 		c->exchange.phase = PHASE_RESPONDED;

@@ -8,11 +8,11 @@
  * responds. So is one that HTTP/1 has handed over with status 101, if it is not HTTP/2.
  *
  * A short message of the client is an acknowledgement if it comes after an unasked send and the
- * next send comes much later than it did: that one is unasked, too. A response with a pause is
- * like a short response and an unasked send; which of them, the message after it shows. Where the first
- * bytes of a connection are a word in capitals and a space, as in HTTP, clients acknowledge nothing.
- * Where they are such a line, as in STOMP, which does not respond to a subscription, each message
- * may be an acknowledgement.
+ * next send comes much later than it did: that one is unasked, too. Where the first bytes of a
+ * connection are a word in capitals and a space, as in HTTP, clients acknowledge nothing. Where they
+ * are those of a broker (STOMP, AMQP, MQTT), a response with a pause is like a response and an
+ * unasked send; which of them, the message after it shows. STOMP does not respond to a
+ * subscription: there each short message may be an acknowledgement.
  */
 #ifndef UNASKED_BPF_H
 #define UNASKED_BPF_H
