@@ -19,8 +19,7 @@
 #define KALLSYMS_SIZE_MAX (64U << 20)
 #define KALLSYMS_WAIT_MS 5000
 #define PERIOD_NS (3600 * NS_PER_S)
-#define RETRY_NS \
-	(60 * NS_PER_S) /* after a read that failed, as on a machine that has no time for it */
+#define RETRY_NS (60 * NS_PER_S) /* after a read that failed, as on a machine that is too busy */
 #define SYMBOLS_MAX (1U << 20)
 #define FUNCTION_SIZE_MAX (1U << 20) /* what is farther behind a symbol is none of it */
 

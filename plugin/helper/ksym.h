@@ -28,8 +28,9 @@ void ksyms_init(struct ksyms *ksyms);
 /* Names are needed: ksyms_refresh() reads them from now on. */
 void ksyms_want(struct ksyms *ksyms);
 
-/* Reads /proc/kallsyms if names are wanted: once, and again, an hour later at the earliest, when a name was
- * not found, as of a module that was loaded since; if it fails, again a minute later. Any thread, with a file helper of its own. */
+/* Reads /proc/kallsyms if names are wanted: once, and again, an hour later at the earliest, when a
+ * name was not found, as of a module that was loaded since; if it fails, again a minute later. Any
+ * thread, with a file helper of its own. */
 void ksyms_refresh(struct ksyms *ksyms, struct file_helper *files, uint64_t now_ns);
 
 /* Replaces the functions by those in the text of such a file; the text is changed. Malformed lines are

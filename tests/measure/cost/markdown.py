@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables and verdicts of a document in Markdown."""
+"""Tables of a document in Markdown."""
 
 
 def added(value, factor=1):
@@ -17,9 +17,3 @@ def table(title, columns, rows):
     print("|---" + "|---:" * len(columns) + "|")
     for label, cells in rows:
         print(f"| {label} | {' | '.join(cells)} |")
-
-
-def verdict(text, passed, missed):
-    """Neither: the figures are not sure enough."""
-    print(f"- {'met' if passed else '**missed**' if missed else 'undecided'}: {text}")
-    return passed
