@@ -6,9 +6,9 @@
 #define CONVERSATION_BPF_H
 
 #include "attached.bpf.h"
-#include "cpus.bpf.h"
 #include "datagram.bpf.h"
 #include "gap.bpf.h"
+#include "load.bpf.h"
 #include "response.bpf.h"
 #include "services/service_slot.bpf.h"
 #include "serving.bpf.h"
@@ -28,29 +28,6 @@ static u64 reading_ns; /* start of the last reading */
 static u64 previous_reading_ns;
 
 #define SHARDS_MAX 8
-
-/* What the walk gathers of a service. Its row shows it when the walk is complete. */
-struct load {
-	/* Of the threads that served, since the walk before. */
-	u64 serving_ns, busy_ns;
-	u64 cpu_ns, wait_ns;
-	/* As of the last complete walk. */
-	u64 all_cpu_ns, all_wait_ns; /* of the service, see service_cpu.bpf.h */
-	u64 exchanges;
-	u32 owner;       /* of the slot */
-	u32 walk;        /* last walk that has visited a thread of it */
-	u32 limits_walk; /* walk that has set the members below */
-	bool any_cpu;    /* any CPU that is online may be used; otherwise: */
-	struct cpu_set set;
-	u64 quota;                     /* see cpu_quota() */
-	struct request_sums published; /* of published_owner */
-	u32 published_owner;
-	/* Sums until there are enough requests for the capacity. */
-	struct {
-		u64 exchanges;
-		u64 cpu_ns, room_ns, elapsed_ns;
-	} window;
-};
 
 struct request_row {
 	/* Of the whole service, in its first shard only. */
