@@ -187,7 +187,7 @@ static void delay_sample_thread(struct task_struct *task, u32 service)
 	if (!r || !seen || !row)
 		return;
 	s = serving_of(task, &number);
-	part_now = part_of(task, s ? s->socket ?: s->responded : 0);
+	part_now = part_of(task, s ? socket_in_hand(s) ?: s->responded : 0);
 	part = part_now;
 	count_delay(row, part);
 	if (part == PART_UPSTREAM)

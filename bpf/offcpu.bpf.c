@@ -29,7 +29,7 @@
 #include "requests/blocked.bpf.h"
 #include "run_counter.bpf.h"
 #include "services/service_slot.bpf.h"
-#include "requests/serving_thread.bpf.h"
+#include "requests/serving_socket.bpf.h"
 #include "sample.bpf.h"
 #include "stack.bpf.h"
 #include "storage.bpf.h"
@@ -71,13 +71,13 @@ static __always_inline bool is_idle(enum blocked what, bool in_hand, u64 wait_ns
 	       (!in_hand && wait_ns > longest_s * SECOND_NS);
 }
 
-/* Address of the socket whose request the thread has in hand; 0: none. */
-static __noinline u64 socket_in_hand(struct task_struct *task)
+/* As socket_in_hand(), of any thread. */
+static __noinline u64 in_hand_of(struct task_struct *task)
 {
 	u32 number;
 	struct serving *s = serving_of(task, &number);
 
-	return s ? s->socket : 0;
+	return s ? socket_in_hand(s) : 0;
 }
 
 static __always_inline u64 mix_hash(u64 hash, u64 word)
@@ -173,7 +173,7 @@ static __always_inline bool is_blocked(struct task_struct *task)
 
 static void offcpu_sample_thread(struct task_struct *task, u32 service)
 {
-	u64 in_hand_sk = socket_in_hand(task);
+	u64 in_hand_sk = in_hand_of(task);
 	enum blocked what = blocked_on(task, in_hand_sk);
 
 	if (what == BLOCKED_NOT || is_idle(what, in_hand_sk, wait_so_far(task)))
@@ -339,7 +339,7 @@ static __always_inline void finish_thread_wait(struct task_struct *task, u64 now
 	count_futex(w, task, ns);
 	if (ns < least_us * 1000ULL)
 		return;
-	in_hand_sk = socket_in_hand(task);
+	in_hand_sk = in_hand_of(task);
 	if (!is_idle(blocked_by(task, w->state, in_hand_sk), in_hand_sk, ns))
 		send_switch(w, task, ns);
 }

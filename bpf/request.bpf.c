@@ -21,8 +21,8 @@
  *   4  kprobes of the same functions
  *   5  tracepoints of the system calls, with Option "syscalls"; the arrival time of a request is
  *      unknown
- *   1 to 3 also: tp_btf inet_sock_set_state, for what is sent after a connection is closed, and
- *      for failed connections of clients
+ *   1 to 3 also: tp_btf inet_sock_set_state, for what is sent after a connection is closed, for
+ *      requests that end with it, and for failed connections of clients
  *
  * All hook sets: a walk over the sockets (1 to 3) or over the addresses (4 and 5); the walk over
  * tasks; tp_btf sched_process_exit. With Option "clients" also a walk over the upstreams, which
@@ -255,15 +255,28 @@ static __always_inline void socket_ready(struct sock *sk)
 	note_arrival(c, datagrams_of(c, sk, -1), arrival_ns(sk));
 }
 
+/* Has the service closed the connection just now, or sends no more on it? */
+static __always_inline bool is_closing(const struct sock *sk, int state)
+{
+	return state == TCP_FIN_WAIT1 || state == TCP_LAST_ACK ||
+	       (state == TCP_CLOSE && sk->sk_shutdown & SEND_SHUTDOWN);
+}
+
 /* A closed connection has no more socket events until the peer has acknowledged all that was
  * sent. */
 static __always_inline void socket_closed(struct sock *sk, int state)
 {
+	bool closing = is_closing(sk, state);
 	struct conversation *c;
 
-	if ((state != TCP_FIN_WAIT2 && state != TCP_CLOSE) || !socket_may_count(sk, false))
+	if ((!closing && state != TCP_FIN_WAIT2 && state != TCP_CLOSE) ||
+	    !socket_may_count(sk, false))
 		return;
 	c = conversation_of(sk);
+	if (c && closing)
+		serve_close(c->sk, &c->thread, bpf_ktime_get_ns());
+	if (state != TCP_FIN_WAIT2 && state != TCP_CLOSE)
+		return;
 	if (c && c->unsent)
 		check_unsent(c, sk, true);
 	if (c && c->protocol == PROTOCOL_HTTP2)

@@ -72,6 +72,7 @@ requestsinclude_HEADERS = \
 	bpf/lib/requests/response.bpf.h \
 	bpf/lib/requests/response.h \
 	bpf/lib/requests/serving.bpf.h \
+	bpf/lib/requests/serving_socket.bpf.h \
 	bpf/lib/requests/serving_thread.bpf.h \
 	bpf/lib/requests/slack.bpf.h \
 	bpf/lib/requests/socket.bpf.h \

@@ -73,6 +73,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_runqlat.py \
 	tests/kernel/test_self.py \
 	tests/kernel/test_slack.py \
+	tests/kernel/test_in_hand.py \
 	tests/kernel/test_softirq.py \
 	tests/kernel/test_hardirq.py \
 	tests/kernel/test_reclaim.py \
@@ -117,6 +118,7 @@ LOADS = \
 	tests/kernel/load_poll \
 	tests/kernel/load_preempt \
 	tests/kernel/load_profile \
+	tests/kernel/load_quit \
 	tests/kernel/load_request \
 	tests/kernel/load_returns \
 	tests/kernel/load_reuse \

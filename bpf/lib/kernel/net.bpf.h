@@ -17,9 +17,11 @@
 #define TCP_ESTABLISHED 1
 #define TCP_SYN_SENT 2
 #define TCP_SYN_RECV 3
+#define TCP_FIN_WAIT1 4
 #define TCP_FIN_WAIT2 5
 #define TCP_CLOSE 7
 #define TCP_CLOSE_WAIT 8
+#define TCP_LAST_ACK 9
 #define TCP_LISTEN 10
 #define MSG_PEEK 0x2
 #define MSG_TRUNC 0x20
@@ -27,6 +29,7 @@
 #define SOCK_BINDPORT_LOCK 8
 #define SOCK_DONE 1 /* bit of skc_flags: the other side has closed */
 #define RCV_SHUTDOWN 1
+#define SEND_SHUTDOWN 2
 #define SHUTDOWN_MASK 3
 #define EPIPE 32
 #define ENETUNREACH 101

@@ -159,6 +159,7 @@ struct conversation {
 	/* Records that a client sends, and those that a service as a client receives. */
 	struct tls tls, tls_responses;
 	u64 sk;          /* its address */
+	u64 inode;       /* see socket_inode() */
 	u64 attached_ns; /* value of the global attached_ns when this was made */
 	u64 walked_ns;   /* last reading to visit it, where a walk visits a socket several times */
 	u64 ready_ns;    /* arrival of data that has not been received yet, 0: there is none */
@@ -239,6 +240,7 @@ static __noinline void conversation_assign(struct conversation *c, struct task_s
 
 	slot_cache_renew(&c->cache, task);
 	c->tgid = task->tgid;
+	c->inode = socket_inode((const struct sock *)c->sk);
 	c->classified = !client && service_has_responses(c->cache.row);
 	if (unseen) {
 		c->ready_ns = 0; /* what came before was received unseen */

@@ -9,7 +9,7 @@
 
 #include "awaited.bpf.h"
 #include "sample.bpf.h"
-#include "serving_thread.bpf.h"
+#include "serving_socket.bpf.h"
 
 /* Since a thread last responded to a request that another thread had received. */
 #define RESPONDER_NS_MAX 30000000000ULL

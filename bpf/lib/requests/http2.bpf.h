@@ -286,10 +286,10 @@ static __always_inline bool http2_receives(struct http2 *h, struct conversation 
 	if (call->requests) {
 		if (call->arrived_ns)
 			http2_end_wait(c, call, row);
-		serve_begin(c->sk, &c->thread, call->arrived_ns ?: now, now);
+		serve_begin(c->sk, c->inode, &c->thread, call->arrived_ns ?: now, now);
 		serve_others(&c->thread, call->requests - 1);
 	} else if (call->goes_on && http2_in_progress(h)) {
-		serve_again(c->sk, &c->thread, now);
+		serve_again(c->sk, c->inode, &c->thread, now);
 	}
 	c->ready_ns = more ? c->latest_ns : 0;
 	return true;

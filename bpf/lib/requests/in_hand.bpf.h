@@ -24,13 +24,13 @@ __noinline u64 queued_until_now(u64 thread)
 }
 
 /* Times of the thread until now. It may run or sleep meanwhile. */
-static void hand_until_now(const struct serving *s, u64 now, struct in_hand *ret_hand)
+static void hand_until_now(struct serving *s, u64 now, struct in_hand *ret_hand)
 {
 	const struct task_struct *task = (const void *)s->task;
 	u64 passed = grown(now, s->since_ns), queued_ns;
 
 	*ret_hand = s->done;
-	if (!s->socket || !is_since_attached(s->since_ns))
+	if (!socket_in_hand(s) || !is_since_attached(s->since_ns))
 		return;
 	queued_ns = queued_until_now(s->task);
 	ret_hand->passed_ns += passed;

@@ -137,7 +137,7 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 		arrived_ns = datagrams_receive(d, now, more);
 		if (arrived_ns)
 			add(&row->waiting_ns, datagrams_unsettled(d, arrived_ns, now));
-		serve_begin(c->sk, &c->thread, arrived_ns ?: now, now);
+		serve_begin(c->sk, c->inode, &c->thread, arrived_ns ?: now, now);
 		return;
 	}
 	if (c->exchange.pushed && may_acknowledge(c, row, bytes, now)) {
@@ -148,10 +148,10 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 	if (exchange_request(&c->exchange, now)) {
 		if (c->ready_ns && c->ready_ns < now)
 			end_wait(c, row, now);
-		serve_begin(c->sk, &c->thread, c->exchange.arrived_ns ?: now, now);
+		serve_begin(c->sk, c->inode, &c->thread, c->exchange.arrived_ns ?: now, now);
 	} else {
 		request_again(&c->exchange, row, now);
-		serve_again(c->sk, &c->thread, now);
+		serve_again(c->sk, c->inode, &c->thread, now);
 	}
 	c->ready_ns = more ? c->latest_ns : 0;
 }

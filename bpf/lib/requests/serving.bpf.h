@@ -17,17 +17,18 @@
  * hand for a share of its time receives more than that share of its requests meanwhile, so that it
  * seems blocked for at most that share.
  *
- * A request without a response is not in hand for ever: the walk drops it when the thread is in a
- * call that receives more on the same socket, or polls it, or accepts; or after SERVE_NS_MAX
- * unless the thread waits for a disk. The time until more of a request comes does not count as
- * blocked.
+ * A request without a response is not in hand for ever: it ends when the service closes the socket.
+ * TCP has a hook for that; other sockets are found closed when the thread is sampled or receives
+ * another request. The walk also drops a request when the thread is in a call that receives more on
+ * the same socket, or polls it, or accepts; or after SERVE_NS_MAX unless the thread waits for a
+ * disk. The time until more of a request comes does not count as blocked.
  */
 #ifndef SERVING_BPF_H
 #define SERVING_BPF_H
 
 #include "attached.bpf.h"
 #include "refused.bpf.h"
-#include "serving_thread.bpf.h"
+#include "serving_socket.bpf.h"
 
 #define SERVE_NS_MAX 60000000000ULL
 
@@ -109,11 +110,12 @@ static __always_inline void serve_since(struct serving *s, const struct thread_t
 	s->queued_ns = times->queued_ns;
 }
 
-static __always_inline void serve_from(struct serving *s, u64 sk, u64 began_ns, u64 now)
+static __always_inline void serve_from(struct serving *s, u64 sk, u64 inode, u64 began_ns, u64 now)
 {
 	struct thread_times times = thread_times_now();
 
 	s->served = readings + 1;
+	s->inode = inode;
 	s->socket = sk;
 	s->responded = 0;
 	s->began_ns = began_ns;
@@ -122,15 +124,15 @@ static __always_inline void serve_from(struct serving *s, u64 sk, u64 began_ns, 
 
 /* The current thread has received a request on the socket at this address. began_ns: when the
  * request arrived. */
-static __always_inline void serve_begin(u64 sk, u32 *number, u64 began_ns, u64 now)
+static __always_inline void serve_begin(u64 sk, u64 inode, u32 *number, u64 began_ns, u64 now)
 {
 	struct serving *s = serving_now(number);
 
 	if (!s)
 		return;
-	if (s->socket)
+	if (s->socket && (s->in_loop || socket_in_hand(s)))
 		s->overlaps++;
-	serve_from(s, sk, began_ns, now);
+	serve_from(s, sk, inode, began_ns, now);
 }
 
 /* It has received so many others with the same call. */
@@ -180,7 +182,7 @@ static __always_inline void serve_count(struct serving *s, bool client, u64 now)
 }
 
 /* The current thread has received more of the request. */
-static __always_inline void serve_again(u64 sk, u32 *number, u64 now)
+static __always_inline void serve_again(u64 sk, u64 inode, u32 *number, u64 now)
 {
 	struct serving *s = serving_now(number);
 
@@ -189,7 +191,7 @@ static __always_inline void serve_again(u64 sk, u32 *number, u64 now)
 	if (s->socket == sk)
 		serve_count(s, true, now);
 	else if (!s->socket)
-		serve_from(s, sk, now, now);
+		serve_from(s, sk, inode, now, now);
 }
 
 /* The current thread continues the response. */
@@ -210,6 +212,19 @@ static __always_inline void serve_drop(u64 sk, const u32 *number)
 
 	if (s && s->socket == sk && is_of_current(s))
 		s->socket = 0;
+}
+
+/* The service has closed the socket, or sends no more on it. What another thread does that has
+ * received from it is unknown. */
+static __always_inline void serve_close(u64 sk, const u32 *number, u64 now)
+{
+	struct serving *s = serving_at(*number);
+
+	if (!s || s->socket != sk)
+		return;
+	if (is_of_current(s))
+		serve_count(s, false, now);
+	s->socket = 0;
 }
 
 static __always_inline void serve_end(struct serving *s, u64 sk, u64 now)

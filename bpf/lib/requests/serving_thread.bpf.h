@@ -20,6 +20,7 @@ struct serving {
 	u64 served;    /* 1 + `readings` when it last served, 0: never */
 	u64 socket;    /* address of the socket whose request it has in hand, 0: none */
 	u64 responded; /* likewise, the one on which it has responded since it had one in hand */
+	u64 inode;     /* of the socket of the request in hand, see socket_inode() */
 	u64 began_ns;  /* arrival of the request in hand, or to which it has responded */
 	u64 since_ns;  /* since when it has it in hand, or the last send of the response */
 	u64 exec_ns;   /* exec_start then */

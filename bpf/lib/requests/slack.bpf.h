@@ -33,8 +33,12 @@ static volatile u64 address_now; /* through memory a pointer becomes a number to
  * waits for more of it or for another one. */
 static void inspect_call(struct task_struct *task, struct serving *s)
 {
-	enum blocked what = blocked_on(task, s->socket);
+	u64 sk = socket_in_hand(s);
+	enum blocked what;
 
+	if (!sk)
+		return;
+	what = blocked_on(task, sk);
 	s->in_loop = what == BLOCKED_EVENTS;
 	s->in_kernel = task->__state & TASK_UNINTERRUPTIBLE;
 	if (what == BLOCKED_IDLE || (what == BLOCKED_CLIENT && task_receives(task)))
@@ -102,6 +106,7 @@ __noinline int slack_count_thread(u32 number, u64 cpu_ns, u64 wait_ns)
 
 	if (!s || !l)
 		return false;
+	socket_in_hand(s);
 	s->walk = walk_number;
 	l->walk = walk_number;
 	if (s->served == readings + 1 || (s->socket && !is_loop(s))) {
@@ -155,8 +160,7 @@ static void slack_visit(struct task_struct *task)
 	if (!s || !s->seen_ns)
 		return;
 	s->row = service_of(task);
-	if (s->socket)
-		inspect_call(task, s);
+	inspect_call(task, s);
 	address_now = (u64)task;
 	if (slack_count_thread(*number, task->se.sum_exec_runtime, queued_until_now(address_now)) &&
 	    cpus.are_known) {

@@ -130,6 +130,17 @@ static inline bool socket_is_in_use(const struct sock *sk)
 	return socket && BPF_CORE_READ(socket, sk) == sk;
 }
 
+/* Number of the inode of a socket that a program has, 0: it has been closed. It distinguishes
+ * sockets that have had the same address in memory. */
+static inline u64 socket_inode(const struct sock *sk)
+{
+	const struct socket *socket = BPF_CORE_READ(sk, sk_socket);
+
+	if (!socket_is_in_use(sk))
+		return 0;
+	return BPF_CORE_READ((const struct socket_alloc *)socket, vfs_inode.i_ino);
+}
+
 /* Does this stream have data that has not been received yet? The FIN does not count. */
 static inline bool socket_has_unread(const struct sock *sk)
 {
