@@ -118,6 +118,7 @@ LOADS = \
 	tests/kernel/load_poll \
 	tests/kernel/load_preempt \
 	tests/kernel/load_profile \
+	tests/kernel/load_push \
 	tests/kernel/load_quit \
 	tests/kernel/load_request \
 	tests/kernel/load_returns \

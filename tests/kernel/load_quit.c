@@ -20,7 +20,7 @@
 #include <string.h>
 #include <sys/un.h>
 
-#define WORKERS 4
+#define THREADS 4
 
 /* Of the server and its clients. */
 static struct {
@@ -36,7 +36,7 @@ static bool by_other;
 struct queue {
 	pthread_mutex_t lock;
 	pthread_cond_t filled;
-	int fd[WORKERS], count;
+	int fd[THREADS], count;
 };
 
 #define QUEUE                                                                         \
@@ -54,7 +54,7 @@ static void put(struct queue *queue, int fd)
 	pthread_mutex_unlock(&queue->lock);
 }
 
-static int take(struct queue *queue)
+static int claim(struct queue *queue)
 {
 	int fd;
 
@@ -77,7 +77,7 @@ static void end(int fd)
 static void *close_all(void *unused)
 {
 	for (;;)
-		end(take(&ended));
+		end(claim(&ended));
 	return unused;
 }
 
@@ -91,7 +91,7 @@ static void block(void)
 static void *serve(void *unused)
 {
 	for (;;) {
-		int fd = take(&accepted);
+		int fd = claim(&accepted);
 		char c;
 
 		while (recv(fd, &c, 1, 0) == 1 && c != 'q') {
@@ -119,7 +119,7 @@ static void start(void *(*run)(void *))
 
 static struct sockaddr_un local = { .sun_family = AF_UNIX };
 static struct sockaddr_in address;
-static int fd[WORKERS];
+static int fd[THREADS];
 
 static int connected(void)
 {
@@ -136,7 +136,7 @@ static int connected(void)
 
 static void wait_for(const uint32_t *count)
 {
-	while (__atomic_load_n(count, __ATOMIC_SEQ_CST) < WORKERS)
+	while (__atomic_load_n(count, __ATOMIC_SEQ_CST) < THREADS)
 		sleep_ns(1000000);
 }
 
@@ -165,7 +165,7 @@ static void obey(const char *line)
 
 	if (quits || blocks)
 		memset(state, 0, sizeof(*state));
-	for (int i = 0; i < WORKERS && (quits || blocks); i++) {
+	for (int i = 0; i < THREADS && (quits || blocks); i++) {
 		fd[i] = connected();
 		if (quits)
 			quit(fd[i], atoi(line + 4));
@@ -174,13 +174,13 @@ static void obey(const char *line)
 	}
 	if (blocks)
 		wait_for(&state->blocked);
-	for (int i = 0; i < WORKERS && !strcmp(line, "abandon"); i++)
+	for (int i = 0; i < THREADS && !strcmp(line, "abandon"); i++)
 		reset(fd[i]);
 	if (!strcmp(line, "free"))
 		__atomic_store_n(&state->is_free, true, __ATOMIC_SEQ_CST);
 	if (quits || !strcmp(line, "free"))
 		wait_for(&state->closed);
-	for (int i = 0; i < WORKERS && quits; i++)
+	for (int i = 0; i < THREADS && quits; i++)
 		close(fd[i]);
 }
 
@@ -190,7 +190,7 @@ static void ask_all(void)
 
 	for (;;) {
 		obey(hear(line, sizeof(line)));
-		sprintf(line, "{\"connections\": %d}\n", WORKERS);
+		sprintf(line, "{\"connections\": %d}\n", THREADS);
 		say(line);
 	}
 }
@@ -200,7 +200,7 @@ static int local_listen(void)
 	int one = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	snprintf(local.sun_path + 1, sizeof(local.sun_path) - 1, "load_quit.%d", getpid());
-	if (bind(one, (void *)&local, sizeof(local)) || listen(one, WORKERS))
+	if (bind(one, (void *)&local, sizeof(local)) || listen(one, THREADS))
 		err(1, "listen");
 	return one;
 }
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 		errx(2, "usage: load_quit tcp|unix own|other");
 	state = need(mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 			  -1, 0));
-	listener = strcmp(argv[1], "unix") ? loopback_listen(WORKERS, &address) : local_listen();
+	listener = strcmp(argv[1], "unix") ? loopback_listen(THREADS, &address) : local_listen();
 	by_other = !strcmp(argv[2], "other");
 	if (fork() == 0) {
 		die_with_parent();
@@ -222,7 +222,7 @@ int main(int argc, char **argv)
 			err(1, "prctl");
 		ask_all();
 	}
-	for (int i = 0; i < WORKERS; i++)
+	for (int i = 0; i < THREADS; i++)
 		start(serve);
 	start(close_all);
 	for (;;)

@@ -125,6 +125,8 @@ static void count_serving(struct samples *seen, struct task_struct *task, struct
 {
 	bool in_hand = s->socket;
 
+	if (!in_hand && s->responded && part >= PART_BLOCKED)
+		note_pause(s, part == PART_NONE);
 	count_responded(seen, s, f,
 			!in_hand && s->responded && is_of_response(task, part) ? part : PART_NONE);
 	if (in_hand)

@@ -10,6 +10,10 @@
  * exact across CPUs, whose clocks differ by what interrupts took from them; there the time that
  * has passed is used, which is right to within a tick.
  *
+ * An event loop may wait for events between two sends of a response. The last sample that was taken
+ * between two sends of a response, by the walk or by the delay probe, shows whether a thread does
+ * so; such time does not count. Until the first of these samples it counts as blocked.
+ *
  * A thread receives other requests meanwhile if it receives one while it has another in hand, or
  * if another thread responds, or if it waits for events with a request in hand (blocked.bpf.h): it
  * is an event loop, or hands requests on. If that is so for more than one request in
@@ -163,20 +167,26 @@ static __always_inline u64 serve_blocked(const struct serving *s, u64 slept_ns, 
 	return slept_ns > busy ? slept_ns - busy : 0;
 }
 
-/* Counts what the current thread has done since serve_since(). client: it was blocked until more of
- * the request came. */
-static __always_inline void serve_count(struct serving *s, bool client, u64 now)
+/* What a thread has slept for with a request in hand. */
+enum sleep {
+	SLEEP_BLOCKED,
+	SLEEP_CLIENT, /* until more of the request came */
+	SLEEP_EVENTS, /* it could receive other requests */
+};
+
+/* Counts what the current thread has done since serve_since(). */
+static __always_inline void serve_count(struct serving *s, enum sleep sleep, u64 now)
 {
 	struct thread_times times = thread_times_now();
 	u64 passed = now > s->since_ns ? now - s->since_ns : 0;
 	u64 slept = s->cpu == times.cpu ? times.exec_ns - s->exec_ns : passed;
 	u64 blocked = serve_blocked(s, slept, times.cpu_ns, times.queued_ns);
 
-	s->done.passed_ns += passed;
+	s->done.passed_ns += sleep == SLEEP_EVENTS ? grown(passed, blocked) : passed;
 	s->done.queued_ns += times.queued_ns - s->queued_ns;
-	if (client)
+	if (sleep == SLEEP_CLIENT)
 		s->done.client_ns += blocked;
-	else
+	else if (sleep == SLEEP_BLOCKED)
 		s->done.blocked_ns += blocked;
 	serve_since(s, &times, now);
 }
@@ -189,7 +199,7 @@ static __always_inline void serve_again(u64 sk, u64 inode, u32 *number, u64 now)
 	if (!s)
 		return;
 	if (s->socket == sk)
-		serve_count(s, true, now);
+		serve_count(s, SLEEP_CLIENT, now);
 	else if (!s->socket)
 		serve_from(s, sk, inode, now, now);
 }
@@ -202,7 +212,9 @@ static __always_inline void serve_respond_again(u64 sk, const u32 *number, u64 n
 	if (!s || s->responded != sk || !is_of_current(s))
 		return;
 	s->sends++;
-	serve_count(s, false, now);
+	if (s->seen_to_wait_ns == s->since_ns)
+		s->waits = s->seen_to_wait;
+	serve_count(s, s->waits ? SLEEP_EVENTS : SLEEP_BLOCKED, now);
 }
 
 /* What it has received turned out to be no request. */
@@ -223,13 +235,13 @@ static __always_inline void serve_close(u64 sk, const u32 *number, u64 now)
 	if (!s || s->socket != sk)
 		return;
 	if (is_of_current(s))
-		serve_count(s, false, now);
+		serve_count(s, SLEEP_BLOCKED, now);
 	s->socket = 0;
 }
 
 static __always_inline void serve_end(struct serving *s, u64 sk, u64 now)
 {
-	serve_count(s, false, now);
+	serve_count(s, SLEEP_BLOCKED, now);
 	s->socket = 0;
 	s->responded = sk;
 }

@@ -45,6 +45,10 @@ struct serving {
 	/* When it was last found with a request in hand: */
 	bool in_loop;   /* it waited for events */
 	bool in_kernel; /* it waited for what no signal ends, such as a disk */
+	/* Between two sends of a response: */
+	bool waits;          /* it waits for events */
+	bool seen_to_wait;   /* as last seen after a send; counts if the response goes on */
+	u64 seen_to_wait_ns; /* since_ns then */
 };
 
 /* By thread_number() - 1. */
@@ -98,6 +102,13 @@ static inline void note_served(const struct task_struct *task)
 
 	if (pids)
 		__sync_fetch_and_or(pids, 1ULL << pid % 64);
+}
+
+/* The thread has been seen asleep after a send. waits: for events. */
+static inline void note_pause(struct serving *s, bool waits)
+{
+	s->seen_to_wait = waits;
+	s->seen_to_wait_ns = s->since_ns;
 }
 
 static inline bool is_loop(const struct serving *s)

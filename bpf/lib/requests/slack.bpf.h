@@ -29,16 +29,21 @@
 static u32 walk_number;
 static volatile u64 address_now; /* through memory a pointer becomes a number to the verifier */
 
-/* For a thread with a request in hand: notes whether it waits for events, and drops the request if it
- * waits for more of it or for another one. */
+/* For a thread with a request in hand, or after a response: notes whether it waits for events, and
+ * drops the request if it waits for more of it or for another one. */
 static void inspect_call(struct task_struct *task, struct serving *s)
 {
 	u64 sk = socket_in_hand(s);
 	enum blocked what;
 
-	if (!sk)
+	if (!sk && !s->responded)
 		return;
-	what = blocked_on(task, sk);
+	what = blocked_on(task, sk ?: s->responded);
+	if (!sk) {
+		if (what != BLOCKED_NOT && task->__state)
+			note_pause(s, what >= BLOCKED_EVENTS);
+		return;
+	}
 	s->in_loop = what == BLOCKED_EVENTS;
 	s->in_kernel = task->__state & TASK_UNINTERRUPTIBLE;
 	if (what == BLOCKED_IDLE || (what == BLOCKED_CLIENT && task_receives(task)))
