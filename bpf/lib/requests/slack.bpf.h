@@ -29,6 +29,15 @@
 static u32 walk_number;
 static volatile u64 address_now; /* through memory a pointer becomes a number to the verifier */
 
+/* Does the call that a thread is in tell what it slept for? One that waits for a CPU may not have
+ * slept: a send wakes the receiver, which may get the CPU first. */
+static bool has_slept(struct task_struct *task)
+{
+	u32 number = call_number((struct pt_regs *)bpf_task_pt_regs(task));
+
+	return task->__state || (number != ~0U && call_kind(number) != CALL_SEND);
+}
+
 /* For a thread with a request in hand, or after a response: notes whether it waits for events, and
  * drops the request if it waits for more of it or for another one. */
 static void inspect_call(struct task_struct *task, struct serving *s)
@@ -40,7 +49,7 @@ static void inspect_call(struct task_struct *task, struct serving *s)
 		return;
 	what = blocked_on(task, sk ?: s->responded);
 	if (!sk) {
-		if (what != BLOCKED_NOT && task->__state)
+		if (what != BLOCKED_NOT && has_slept(task))
 			note_pause(s, what >= BLOCKED_EVENTS);
 		return;
 	}
