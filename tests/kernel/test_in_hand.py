@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What a thread has in hand ends with the connection, whoever closes it: slack of pools of threads whose last message has no
-response, and in which parts the time of requests is. And a thread that waits for events between the pieces of a response is not blocked there.
+response, and in which parts the time of their requests is. A thread that waits for events between the pieces of a response
+is not blocked there.
 
 Truth: what the servers do (load_quit.c, load_push.c).
 """
