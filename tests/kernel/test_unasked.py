@@ -16,7 +16,7 @@ import time
 
 from lib import SLOWNESS, Test, die_with_test
 
-INTERVAL = 0.5 if SLOWNESS < 2 else 2
+INTERVAL = 1 if SLOWNESS < 2 else 2
 KINDS = ("tokens", "idle", "unix", "socket", "acked", "paused", "pushed")
 ENDING = ("tokens", "unix", "acked", "paused")
 CONF = "".join(f"""
@@ -33,8 +33,8 @@ PR_SET_NAME = 15
 REQUEST = 200
 PIECES, PIECE = 15, 0.1 * SLOWNESS  # of a response in pieces, seconds between two
 RESPONSES = 2                       # one after the other
-TURNS = 30
-PUSH = 0.15 * SLOWNESS  # seconds between what the server sends without a request
+TURNS = 20
+PUSH = 0.2 * SLOWNESS  # seconds between what the server sends without a request
 THINK = 0.01 * SLOWNESS
 UPGRADE = b"GET /chat HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
 
@@ -179,7 +179,7 @@ class Clients:
         for _ in range(TURNS):
             with self.connect("unix") as sock:
                 self.ask(sock, 1)
-                time.sleep(0.3 * INTERVAL)
+                time.sleep(0.2 * INTERVAL)
 
     def socket(self):
         with self.connect("socket") as sock:
@@ -237,14 +237,18 @@ def check_counts(test, daemon, clients, end):
         "idle": (1, 0, 0, 0),
         "unix": (TURNS, 0, 0, 0),
         "socket": (1, clients.echoes, 0, 0),
-        "acked": (1 + TURNS, 0, TURNS, 0),
         "paused": (1 + TURNS, 0, 0, 0),
         "pushed": (1, 0, 0, 1),
     }
     got = {kind: tuple(count(daemon, kind, instance, end)
                        for instance in ("", "-full_duplex", "-acknowledgements", "-streams")) for kind in KINDS}
-    for kind in KINDS:
-        test.equal(f"{kind}: requests, full-duplex turns, acknowledgements, streams", got[kind], wanted[kind])
+    for kind, want in wanted.items():
+        test.equal(f"{kind}: requests, full-duplex turns, acknowledgements, streams", got[kind], want)
+    # A client that has to wait for its CPU may be late with one.
+    requests, turns, acknowledgements, streams = got["acked"]
+    test.equal("acked: requests and acknowledgements, full-duplex turns, streams",
+               (requests + acknowledgements, turns, streams), (1 + 2 * TURNS, 0, 0))
+    test.within("acked: acknowledgements", acknowledgements, 0.8 * TURNS, TURNS)
     test.true("there were echoes", clients.echoes > 1, clients.echoes)
 
 
