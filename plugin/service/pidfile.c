@@ -5,6 +5,7 @@
  */
 #include "pidfile.h"
 
+#include "util/clock.h"
 #include "util/message.h"
 
 #include "bpf/lib/services/service.h"
@@ -15,6 +16,7 @@
 
 #define PID_FILE_SIZE_MAX 64 /* some daemons write more than the number */
 #define PID_FILE_WAIT_MS 500
+#define PID_FILE_LATE_NS (PID_FILE_WAIT_MS * 1000000ULL)
 #define PID_MAX (1U << 22) /* the limit of every kernel */
 
 static size_t count_pid_files(const struct config *config)
@@ -60,12 +62,27 @@ static const char *pid_file_strerror(int status)
 	return status == -EBADMSG ? "it holds no number" : file_strerror(status);
 }
 
+static void note_lateness(struct pid_file *file, int status)
+{
+	if (!helper_may_reply_later(status))
+		file->late_ns = 0;
+	else if (!file->late_ns)
+		file->late_ns = clock_ns();
+}
+
+/* On a busy machine the start cannot wait for each file. One that is still late after the longest
+ * wait does not answer. */
+static bool is_late_once(const struct pid_file *file)
+{
+	return file->late_ns && clock_ns() - file->late_ns < PID_FILE_LATE_NS;
+}
+
 /* A stopped service removes its file and writes it again when it starts. */
 static void log_pid_file_error(struct pid_file *file, int status)
 {
 	size_t i = 0;
 
-	if (status == -ENOENT && file->read)
+	if ((status == -ENOENT && file->read) || is_late_once(file))
 		return;
 	while (i < PID_FILE_LOGGED_MAX && file->logged[i] && file->logged[i] != status)
 		i++;
@@ -108,6 +125,7 @@ bool pid_files_read(struct pid_files *files, struct file_helper *helper)
 		uint32_t pid = 0;
 		int status = read_pid_file(file, helper, &pid, &owner);
 
+		note_lateness(file, status);
 		if (status == 0)
 			file->read = true;
 		else if (status != -ECANCELED)

@@ -21,6 +21,7 @@ struct pid_file {
 	bool read;                       /* it could be read once */
 	bool fitted;                     /* the process in it existed once, since the start */
 	bool doubted;                    /* it names a process of another user; logged */
+	uint64_t late_ns;                /* since when it has been late; 0: it is not */
 	int logged[PID_FILE_LOGGED_MAX]; /* errors of reading it, each logged once */
 };
 
@@ -33,7 +34,7 @@ struct pid_files {
 int pid_files_init(struct pid_files *files, const struct config *config);
 
 /* Reads all files; true if one names another process than before. Each error of a file is
- * logged once. */
+ * logged once, lateness when it is late again. */
 bool pid_files_read(struct pid_files *files, struct file_helper *helper);
 
 /* The row of the first service with a file that names this process, or 0. A file that root does not own

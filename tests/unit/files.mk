@@ -92,6 +92,7 @@ UNIT_TESTS = \
 	tests/unit/service/test_fit \
 	tests/unit/service/test_idle \
 	tests/unit/service/test_lifecycle \
+	tests/unit/service/test_pidfile \
 	tests/unit/service/test_process_row \
 	tests/unit/service/test_quota \
 	tests/unit/service/test_resolve \
@@ -218,6 +219,7 @@ tests_unit_service_test_walk_SOURCES = tests/unit/service/test_walk.c $(fake_map
 tests_unit_object_test_object_walk_SOURCES = tests/unit/object/test_object_walk.c $(fake_maps)
 tests_unit_service_test_resolve_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=regex_match
 tests_unit_service_test_resolve_SOURCES = tests/unit/service/test_resolve.c $(fake_maps)
+tests_unit_service_test_pidfile_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=file_read
 tests_unit_service_test_process_row_SOURCES = tests/unit/service/test_process_row.c $(fake_maps)
 tests_unit_helper_symbols_test_symbols_LDADD = $(symbols)
 tests_unit_helper_test_symbol_name_LDADD = $(symbols) $(LDADD)
