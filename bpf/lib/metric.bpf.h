@@ -33,6 +33,8 @@
 #define BY_CPU(option) __attribute__((btf_decl_tag("by_cpu:" option)))
 /* SEC("iter/bpf_map_elem") ITER_MAP(ports) int walk(struct bpf_iter__bpf_map_elem *ctx) */
 #define ITER_MAP(map) __attribute__((btf_decl_tag("iter_map:" #map)))
+/* SEC("iter/task_file") WHEN(files_wanted) int walk(struct bpf_iter__task_file *ctx) */
+#define WHEN(variable) __attribute__((btf_decl_tag("when:" #variable)))
 /* const volatile u64 slow_ns RANGE(1, 60000000000) = 10000000; */
 #define RANGE(low, high) __attribute__((btf_decl_tag("range:" #low ".." #high)))
 /* FILE_TABLE(loads, u32, struct load, 1) SUBJECT("probe") FILE("/proc/loadavg lines"); */

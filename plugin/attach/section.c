@@ -4,6 +4,7 @@
  */
 #include "section.h"
 
+#include "object/annotation.h"
 #include "object/diagnosis.h"
 #include "object/iter_map.h"
 #include "object/sample.h"
@@ -12,6 +13,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define WHEN_TAG "when:"
 
 /* Such a program has no hook; each reading runs it. */
 static bool is_call(const struct bpf_program *program)
@@ -31,6 +34,24 @@ static bool is_section_of_file(const struct bpf_program *program)
 	       bpf_program__section_name(program)[0] == 'u';
 }
 
+/* Adds a program that readings run; without a link it is a SEC("syscall") program. The link is the
+ * object's then, also after a failure. */
+static int add_walk(struct object *object, const struct bpf_program *program, struct bpf_link *link,
+		    struct error *error)
+{
+	const char *name = annotation_of_program(object->bpf, program, WHEN_TAG, 0);
+	const uint32_t *when = name ? object_variable(object, name, sizeof(*when)) : NULL;
+
+	object->walks[object->walk_count++] =
+		(struct reading_walk){ .link = link, .program = program, .when = when };
+	if (name && !when)
+		return error_set(error, -EINVAL,
+				 "program %s: the object has no variable \"%.60s\" of type u32, "
+				 "which WHEN names",
+				 bpf_program__name(program), name);
+	return 0;
+}
+
 static int attach_by_section(struct object *object, struct bpf_program *program,
 			     struct error *error)
 {
@@ -38,10 +59,8 @@ static int attach_by_section(struct object *object, struct bpf_program *program,
 	struct bpf_link *link;
 	int status = 0;
 
-	if (is_call(program)) {
-		object->walks[object->walk_count++] = (struct reading_walk){ .program = program };
-		return 0;
-	}
+	if (is_call(program))
+		return add_walk(object, program, NULL, error);
 	if (is_section_of_file(program))
 		return error_set(error, -EOPNOTSUPP, "cannot attach to %.100s: not supported",
 				 section);
@@ -62,7 +81,7 @@ static int attach_by_section(struct object *object, struct bpf_program *program,
 		object->samples[object->sample_count++] =
 			(struct sample){ link, program, sample_hz(object, program) };
 	else if (is_walk(program))
-		object->walks[object->walk_count++] = (struct reading_walk){ link, program };
+		return add_walk(object, program, link, error);
 	else
 		return object_add_link(object, link, error);
 	return 0;

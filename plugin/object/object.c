@@ -315,14 +315,22 @@ static int walk_error(int status, struct error *error)
 			 status == -EAGAIN ? "it does not come to an end" : strerror(-status));
 }
 
+static bool is_walk_due(const struct reading_walk *walk)
+{
+	return !walk->when || __atomic_load_n(walk->when, __ATOMIC_ACQUIRE);
+}
+
 int object_walk(const struct object *object, size_t size,
 		void (*each)(void *to, const void *record), void *to, struct error *error)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < object->walk_count && status == 0; i++) {
-		const struct reading_walk *walk = &object->walks[i];
+	for (size_t i = 0; i < 2 * object->walk_count && status == 0; i++) {
+		const struct reading_walk *walk = &object->walks[i % object->walk_count];
 
+		/* The others may set the variables. */
+		if ((i >= object->walk_count) != (walk->when != NULL) || !is_walk_due(walk))
+			continue;
 		if (walk->link)
 			status = walk_error(walk_once(bpf_link__fd(walk->link), size, each, to),
 					    error);

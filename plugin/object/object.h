@@ -29,7 +29,8 @@ struct object {
 		struct bpf_link
 			*link; /* of SEC("iter/..."); NULL: SEC("syscall"), which has none */
 		const struct bpf_program *program;
-	} * walks; /* of programs that each reading runs, in this order */
+		const uint32_t *when; /* it is run only where this is not 0; NULL: always */
+	} * walks;                    /* of programs that each reading runs, in this order */
 	size_t walk_count;
 	struct sample {
 		struct bpf_link *link;
@@ -76,7 +77,7 @@ int object_load(struct object *object, struct error *error);
 /* Adds a link, which is then the object's. -ENOMEM: the link is destroyed. */
 int object_add_link(struct object *object, struct bpf_link *link, struct error *error);
 
-/* Runs the iterators and the SEC("syscall") programs. Calls `each`, which may be NULL, for every
+/* Runs the iterators and the SEC("syscall") programs; last those that are not always run. Calls `each`, which may be NULL, for every
  * record of `size` bytes that an iterator writes. */
 int object_walk(const struct object *object, size_t size,
 		void (*each)(void *to, const void *record), void *to, struct error *error);

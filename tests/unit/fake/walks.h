@@ -25,6 +25,12 @@ static inline struct reading_walk *object_walked_by(struct object *object, size_
 	return walks;
 }
 
+/* The first iterator of the object is run only while *when is not 0. */
+static inline void object_walk_when(struct object *object, const uint32_t *when)
+{
+	object->walks[0].when = when;
+}
+
 /* Must be called before the object is closed, which would destroy the link. */
 static inline void object_walks_forget(struct object *object, struct reading_walk *walks)
 {

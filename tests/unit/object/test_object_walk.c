@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of an iterator, which are read in parts. The iterator is played.
+ * The records of an iterator, which are read in parts, and iterators that are not always run. The
+ * iterators are played.
  */
 #include "tests/unit/testing.h"
 
@@ -62,6 +63,42 @@ static size_t run_on_stack(void *(*run)(void *context), void *context)
 	return STACK_SIZE - unused;
 }
 
+static void count_walks(struct object *object, unsigned want)
+{
+	unsigned before = maps_walks;
+	struct error error = { "" };
+
+	CHECK_INT(object_walk(object, 0, NULL, NULL, &error), 0);
+	CHECK_UINT(maps_walks - before, want);
+}
+
+static uint32_t when;
+
+static void set_when(void)
+{
+	when = 1;
+}
+
+static void test_when(void)
+{
+	struct object object = { 0 };
+	struct reading_walk *walks = object_walked_by(&object, 2);
+
+	maps_iterate(NULL, 0);
+	object_walk_when(&object, &when);
+	CASE("WHEN, the variable is 0");
+	count_walks(&object, 1);
+	CASE("WHEN, it is not");
+	when = 1;
+	count_walks(&object, 2);
+	CASE("WHEN, another iterator, behind it in the object, sets it");
+	when = 0;
+	maps_on_walk = set_when;
+	count_walks(&object, 2);
+	maps_on_walk = NULL;
+	object_walks_forget(&object, walks);
+}
+
 int main(void)
 {
 	static struct numbered records[RECORDS];
@@ -77,5 +114,6 @@ int main(void)
 	CHECK_UINT(count, RECORDS);
 	CHECK_UINT(in_order, RECORDS);
 	object_walks_forget(&object, walks);
+	test_when();
 	return testing_end();
 }
