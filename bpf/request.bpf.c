@@ -22,11 +22,14 @@
  *   5  tracepoints of the system calls, with Option "syscalls"; the arrival time of a request is
  *      unknown
  *   1 to 3 also: tp_btf inet_sock_set_state, for what is sent after a connection is closed, for
- *      requests that end with it, and for failed connections of clients
+ *      requests that end with it, for failed connections of clients, and for sockets that start
+ *      and end to listen; 4: kprobes of inet_csk_listen_start and inet_csk_listen_stop; 5: a
+ *      tracepoint of listen
  *
  * All hook sets: a walk over the sockets (1 to 3) or over the addresses (4 and 5); the walk over
- * tasks; tp_btf sched_process_exit. With Option "clients" also a walk over the upstreams, which
- * only 1 to 3 tell apart.
+ * tasks; tp_btf sched_process_exit; at the start, and at readings that find connections dropped
+ * (listener.bpf.h), a walk over all open files. With Option "clients" also a walk over the
+ * upstreams, which only 1 to 3 tell apart.
  *
  * Limits: where requests are pipelined or multiplexed over one connection by another protocol than
  * HTTP/2, or inside TLS, an exchange is a turn of the conversation, not a request. The same holds
@@ -38,6 +41,7 @@
  * them.
  */
 #include "requests/client.bpf.h"
+#include "requests/listener.bpf.h"
 #include "requests/protocol.bpf.h"
 #include "requests/unsent.bpf.h"
 #include "requests/slack.bpf.h"
@@ -356,6 +360,7 @@ HOOK_SET(2)
 HOOK_SET(3)
 int BPF_PROG(request_state, struct sock *sk, int before, int state)
 {
+	listener_changes_state(sk, before, state);
 	socket_changes_state(sk, before, state);
 	return 0;
 }

@@ -182,9 +182,7 @@ static __noinline void connection_end(struct sock *sk, int before)
 	if (!row)
 		return;
 	count_growth(c, row, sk);
-	if (c->phase == CONNECTION_LISTENS)
-		count_drops(c, row, sk);
-	else if (c->phase == CONNECTION_CONNECTS)
+	if (c->phase == CONNECTION_CONNECTS)
 		count_failed(c, row, sk);
 	else if (c->phase == CONNECTION_OPEN)
 		count_closed(c, row, sk, before);
@@ -300,7 +298,6 @@ static void visit_connection(struct connection *c, struct sock *sk)
 	if (!whole)
 		return;
 	if (c->phase == CONNECTION_LISTENS) {
-		count_drops(c, whole, sk);
 		find_listener(&whole->found, sk);
 	} else {
 		count_growth(c, whole, sk);

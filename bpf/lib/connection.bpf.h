@@ -53,8 +53,6 @@ struct tcp_row {
 		HELP("Resets sent: by the service's sockets") DEFAULT(off);
 	u64 timeouts METRIC("total_events-connection_timeouts") UNIT("connections")
 		HELP("Connections that timed out: the other side no longer responds") DEFAULT(off);
-	u64 listen_drops METRIC("total_events-listen_drops") UNIT("segments") HELP(
-		"Listen drops: new connections dropped, mostly because the accept queue is full");
 	/* As of the last walk, in the first shard. */
 	u64 open METRIC("current_connections") UNIT("connections")
 		HELP("Open connections: held by the service; if they only grow, it leaks them");
@@ -96,7 +94,6 @@ struct connection {
 	u64 began_ns; /* start of its phase, 0: before the probe */
 	u64 sent, resent, received;
 	u64 retransmits;
-	u64 drops;
 	u64 walk; /* last one to visit it, where a walk visits a socket several times */
 	u32 phase;
 	u32 row;
@@ -164,7 +161,6 @@ static __always_inline void count_from_here(struct connection *c, struct sock *s
 {
 	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
 
-	c->drops = (u32)sk->sk_drops.counter;
 	if (!tcp)
 		return;
 	c->sent = tcp_sent(tcp);
@@ -191,12 +187,6 @@ static __always_inline void count_growth(struct connection *c, struct tcp_row *r
 	add(&row->retransmits, claim_growth(&c->retransmits, tcp->total_retrans));
 	if (first && tcp->srtt_us)
 		hist_add(&row->rtt, tcp->srtt_us >> 3);
-}
-
-static __always_inline void count_drops(struct connection *c, struct tcp_row *row,
-					const struct sock *sk)
-{
-	add(&row->listen_drops, claim_growth(&c->drops, (u32)sk->sk_drops.counter));
 }
 
 #endif

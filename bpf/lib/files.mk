@@ -64,6 +64,7 @@ requestsinclude_HEADERS = \
 	bpf/lib/requests/http2_stream.bpf.h \
 	bpf/lib/requests/in_hand.bpf.h \
 	bpf/lib/requests/length.bpf.h \
+	bpf/lib/requests/listener.bpf.h \
 	bpf/lib/requests/load.bpf.h \
 	bpf/lib/requests/progress.bpf.h \
 	bpf/lib/requests/protocol.bpf.h \

@@ -3,6 +3,7 @@
 
 import ctypes
 import errno
+import fcntl
 import itertools
 import json
 import os
@@ -11,8 +12,10 @@ import socket
 import struct
 import time
 
-from lib import LIBC, die_with_test
+from lib import LIBC, Skip, die_with_test
 
+CLONE_NEWNET = 0x40000000
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 PR_SET_NAME = 15
 SO_ATTACH_FILTER, SO_DETACH_FILTER = 26, 27
 RTT, TOTAL_RETRANS = 68, 100  # their offsets in struct tcp_info
@@ -22,6 +25,26 @@ IPV4, IPV6 = socket.AF_INET, socket.AF_INET6
 WHERE = {IPV4: "127.0.0.1", IPV6: "::1"}
 # Ports outside of the range from which the kernel assigns them.
 PORTS = itertools.count(10000 + os.getpid() * 37 % 20000)
+
+
+def own_network():
+    """Of this process and what it starts."""
+    if LIBC.unshare(CLONE_NEWNET):
+        raise Skip("no network namespace of its own: unshare is not permitted")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        fcntl.ioctl(sock, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", IFF_UP))
+
+
+def kernel():
+    """{name: count} of TCP in this namespace."""
+    found = {}
+    for name in ("snmp", "netstat"):
+        with open(f"/proc/self/net/{name}", encoding="ascii") as file:
+            lines = [line.split() for line in file]
+        for names, values in zip(lines[::2], lines[1::2]):
+            if names[0] in ("Tcp:", "TcpExt:"):
+                found |= dict(zip(names[1:], map(int, values[1:])))
+    return found
 
 
 def free_port(kind=socket.SOCK_STREAM):
@@ -57,7 +80,18 @@ class Worker:
         self.listener = socket.socket(family)
         self.listener.bind((WHERE[family], 0))
         self.listener.listen(backlog)
+        return self.port()
+
+    def port(self):
         return self.listener.getsockname()[1]
+
+    def stop(self):
+        self.listener.close()
+        self.listener = None
+
+    @staticmethod
+    def rename(name):
+        LIBC.prctl(PR_SET_NAME, name.encode(), 0, 0, 0)
 
     def accept(self, count):
         self.open += [self.listener.accept()[0] for _ in range(count)]

@@ -12,6 +12,7 @@
 #include "client.bpf.h"
 #include "http2_stream.bpf.h"
 #include "in_hand.bpf.h"
+#include "listener.bpf.h"
 #include "unsent.bpf.h"
 
 u64 read_ns;
@@ -321,6 +322,7 @@ static void walk_begins(void)
 
 static void walk_ends(void)
 {
+	listeners_read();
 	hands_publish();
 	for (u32 i = 0; i < slots_max; i++) {
 		show_oldest(i);

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Connections that the listening sockets of a service drop, because their accept queue or the
+ * queue of half-open connections is full. The kernel counts them in the socket; each reading takes
+ * the growth, so that a connection that is accepted costs nothing.
+ *
+ * A listening socket is noted when it starts to listen; those that are older than the probe are
+ * found by a walk over all open files. Which service has it open may change, by fork, exec or
+ * socket activation, so drops are counted for a service only after such a walk: it runs at the
+ * start, and at readings that find drops. Init has only sockets on which it listens for others.
+ *
+ * Limits: TCP only. The kernel counts segments: a client that tries again is dropped again. Drops
+ * between the last reading and the close of a socket are counted in hook sets 1 to 4.
+ */
+#ifndef LISTENER_BPF_H
+#define LISTENER_BPF_H
+
+#include "refused.bpf.h"
+#include "services/service_slot.bpf.h"
+#include "attached.bpf.h"
+#include "socket.bpf.h"
+
+#define LISTENERS_MAX 16384
+#define INIT_TGID 1
+
+struct listener_row {
+	u64 drops METRIC("total_events-listen_drops") UNIT("segments") HELP(
+		"Listen drops: new connections dropped, mostly because the accept queue is full");
+};
+
+MMAP_ARRAY(listener_slots, u32, 1);
+MMAP_ARRAY(listener_owners, u32, 1);
+
+MMAP_ARRAY(listener_rows, struct listener_row, 1)
+SUBJECT("service via=listener_slots owners=listener_owners");
+
+/* Of a socket that listens. */
+struct listener {
+	u64 inode;   /* another socket may come to be at its address */
+	u64 pending; /* drops that are not yet counted for a service */
+	u32 counted; /* drops, by the kernel's counter */
+	u32 row;
+	/* By the last walk over all open files: */
+	u32 walk;     /* the number of that walk */
+	u32 other;    /* 1 + the row of a service that is not its own; 0: there was none */
+	u64 is_owned; /* its own service has it open */
+};
+
+/* By the address of the socket. */
+SPARSE_HASH(listeners, u64, struct listener, LISTENERS_MAX);
+
+u32 listeners_uncertain = 1; /* there may be unknown ones, or drops are pending */
+
+static u64 listeners_attached_ns; /* value of attached_ns at the last reading */
+static u32 listeners_walk;        /* number of the current walk */
+
+__noinline u32 listener_slot(u32 row)
+{
+	return slot_claim_from(&listener_slots, &listener_owners, row);
+}
+
+static void count_drops(u32 row, u64 drops)
+{
+	u32 slot = listener_slot(row);
+	struct listener_row *counted = bpf_map_lookup_elem(&listener_rows, &slot);
+
+	if (counted && service_watched(row))
+		add(&counted->drops, drops);
+}
+
+static bool may_listen(const struct sock *sk)
+{
+	u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	u16 protocol = BPF_CORE_READ(sk, sk_protocol);
+
+	return (family == AF_INET || family == AF_INET6) &&
+	       (protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP);
+}
+
+static u64 socket_inode(const struct sock *sk)
+{
+	const struct socket *socket = BPF_CORE_READ(sk, sk_socket);
+
+	return BPF_CORE_READ((const struct socket_alloc *)socket, vfs_inode.i_ino);
+}
+
+static u32 socket_drops(const struct sock *sk)
+{
+	return BPF_CORE_READ(sk, sk_drops.counter);
+}
+
+/* Drops that neither a reading nor the close of the socket has counted yet. */
+static u64 claim_drops(struct listener *l, const struct sock *sk)
+{
+	u32 now = socket_drops(sk);
+	s32 growth = now - __sync_lock_test_and_set(&l->counted, now);
+
+	return growth > 0 ? growth : 0;
+}
+
+/* NULL: it is not known. */
+static struct listener *listener_at(const struct sock *sk)
+{
+	u64 at = (u64)sk;
+	struct listener *l = bpf_map_lookup_elem(&listeners, &at);
+
+	return l && l->inode == socket_inode(sk) ? l : NULL;
+}
+
+/* What it has dropped so far does not count. */
+static __noinline void listener_make(const struct sock *sk, u32 row)
+{
+	u64 at = (u64)sk;
+	struct listener new = {
+		.inode = socket_inode(sk),
+		.counted = socket_drops(sk),
+		.row = row,
+	};
+
+	if (!listener_at(sk) && bpf_map_update_elem(&listeners, &at, &new, BPF_ANY))
+		refuse();
+}
+
+/* --- hooks --- */
+
+static void socket_listens(const struct sock *sk)
+{
+	if (may_listen(sk))
+		listener_make(sk, service_of(bpf_get_current_task_btf()));
+}
+
+/* The last process that has it open closes it. */
+static __noinline void listener_closes(const struct sock *sk)
+{
+	u64 at = (u64)sk;
+	struct listener *l = listener_at(sk);
+
+	if (!l)
+		return;
+	count_drops(service_of(bpf_get_current_task_btf()), l->pending + claim_drops(l, sk));
+	bpf_map_delete_elem(&listeners, &at);
+}
+
+/* For hook sets 1 to 3. */
+static __always_inline void listener_changes_state(const struct sock *sk, int before, int state)
+{
+	if (state == TCP_LISTEN)
+		socket_listens(sk);
+	else if (before == TCP_LISTEN)
+		listener_closes(sk);
+}
+
+SEC("kprobe/inet_csk_listen_start")
+HOOK_SET(4)
+int BPF_KPROBE(request_kprobe_inet_csk_listen_start, struct sock *sk)
+{
+	socket_listens(sk);
+	return 0;
+}
+
+SEC("kprobe/inet_csk_listen_stop")
+HOOK_SET(4)
+int BPF_KPROBE(request_kprobe_inet_csk_listen_stop, struct sock *sk)
+{
+	listener_closes(sk);
+	return 0;
+}
+
+SEC("tracepoint/syscalls/sys_enter_listen")
+HOOK_SET(5)
+OPTION("syscalls")
+int request_enter_listen(struct syscall_enter *ctx)
+{
+	const struct sock *sk = socket_of(bpf_get_current_task_btf(), ctx->args[0]);
+
+	if (sk)
+		socket_listens(socket_stream(sk));
+	return 0;
+}
+
+/* --- readings --- */
+
+/* A socket whose close was not seen is forgotten. */
+static long read_listener(void *map, u64 *at, struct listener *l, void *context)
+{
+	const struct sock *sk = (const struct sock *)*at;
+
+	if (BPF_CORE_READ(sk, __sk_common.skc_state) != TCP_LISTEN ||
+	    socket_inode(sk) != l->inode) {
+		bpf_map_delete_elem(&listeners, at);
+		return 0;
+	}
+	listener_slot(l->row);
+	l->pending += claim_drops(l, sk);
+	if (l->pending)
+		listeners_uncertain = 1;
+	return 0;
+}
+
+/* While the probe paused, sockets may have started to listen. */
+static void listeners_read(void)
+{
+	if (listeners_attached_ns != attached_ns)
+		listeners_uncertain = 1;
+	listeners_attached_ns = attached_ns;
+	bpf_for_each_map_elem(&listeners, read_listener, NULL, 0);
+}
+
+static void note_listener_owner(struct listener *l, u32 row)
+{
+	if (l->walk != listeners_walk) {
+		l->walk = listeners_walk;
+		l->is_owned = false;
+		l->other = 0;
+	}
+	if (l->row == row)
+		l->is_owned = true;
+	else if (!l->other)
+		l->other = row + 1;
+}
+
+static void visit_open_socket(struct task_struct *task, const struct sock *sk)
+{
+	struct listener *l;
+
+	sk = socket_stream(sk);
+	l = listener_at(sk);
+	if (l && task->tgid != INIT_TGID)
+		note_listener_owner(l, service_of(task));
+	else if (!l)
+		listener_make(sk, service_of(task));
+}
+
+/* It goes to another service if that has it open and its own does not. */
+static long settle_listener(void *map, u64 *at, struct listener *l, void *context)
+{
+	if (l->walk == listeners_walk && !l->is_owned && l->other)
+		l->row = l->other - 1;
+	count_drops(l->row, __sync_lock_test_and_set(&l->pending, 0));
+	return 0;
+}
+
+SEC("iter/task_file")
+WHEN(listeners_uncertain)
+int request_listeners(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct file *file = ctx->file;
+	struct socket *socket = file ? bpf_sock_from_file(file) : NULL;
+	struct sock *sk = socket ? socket->sk : NULL;
+
+	if (ctx->meta->seq_num == 0)
+		listeners_walk++;
+	if (task && sk && sk->__sk_common.skc_state == TCP_LISTEN && may_listen(sk))
+		visit_open_socket(task, sk);
+	if (!file) {
+		bpf_for_each_map_elem(&listeners, settle_listener, NULL, 0);
+		listeners_uncertain = 0;
+	}
+	return 0;
+}
+
+#endif
