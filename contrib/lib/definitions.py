@@ -158,6 +158,7 @@ GRAPHS = {
             Series("percent-slack_cpus", label="CPUs", draw="dashes", color=PINK)), top=100),
         Graph("Capacity", unit.RATE, (Series("gauge-request_capacity", label="requests"),)),
         Graph("CPU time per request", unit.SECONDS, (Series("gauge-request_cpu", label="CPU time"),)),
+        Graph("Connections dropped", unit.RATE, (Series("total_events-listen_drops", label="listen drops"),)),
         Graph("Variation of the gaps", unit.Unit("coefficient"), (
             Series("gauge-receive_gap-cv", label="receives"),
             Series("gauge-send_gap-cv", label="sends", draw="dashes"))),

@@ -202,7 +202,7 @@ NETWORK = Layer(
                               of("protocol_counter-ListenDrops")),
                        Column("failed", "failed", "connects/s", "fail/s", unit.RATE, of("protocol_counter-AttemptFails")),
                        Column("resets", "resets", "sent/s", "rst/s", unit.RATE, of("protocol_counter-OutRsts")))),),
-    probes=(Probe("tcp", "retransmits, listen drops and failed connects, of the machine and of each service", RESENT),))
+    probes=(Probe("tcp", "retransmits and failed connects, of the machine and of each service", RESENT),))
 
 # --- system calls -------------------------------------------------------------------------------
 
