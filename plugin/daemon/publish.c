@@ -91,17 +91,22 @@ static struct tag column_tag(const struct publisher *p, const struct column *col
 }
 
 /* A receiver computes no rate from the first value of a counter. A new series was zero at the
- * previous reading; dispatching that zero gives its first interval a rate. */
+ * previous reading; dispatching that zero gives its first interval a rate. One that is still zero
+ * has none: it is not dispatched twice. */
 static void publish_first_zeros(const struct publisher *p, const struct tag *tag,
 				const struct value *values, size_t count)
 {
 	struct value zeros[SCHEMA_SOURCES_MAX];
+	bool grown = false;
 
 	for (size_t i = 0; i < count; i++) {
 		if (values[i].kind != SOURCE_DERIVE && values[i].kind != SOURCE_COUNTER)
 			return;
 		zeros[i] = (struct value){ .kind = values[i].kind };
+		grown |= values[i].counter != 0;
 	}
+	if (!grown)
+		return;
 	dispatch_previous(p->dispatch, p->subject, tag->type, tag->instance, zeros, count);
 }
 

@@ -408,7 +408,7 @@ static void test_subjects(void)
 }
 
 /* Counters of a service that is new between two readings were zero at the first one, so that
- * value is dispatched, too. A new process gets no value for the reading before: only TopN of
+ * value is dispatched, too, for those that have grown. A new process gets no value for the reading before: only TopN of
  * them have series. */
 static void test_begin(void)
 {
@@ -420,7 +420,7 @@ static void test_begin(void)
 	};
 	struct fake_snapshot f;
 	struct table services, processes;
-	uint64_t *row = row_table(&services, members, COUNT_OF(members), 32, 4, SUBJECT_SERVICE);
+	uint64_t *row = row_table(&services, members, COUNT_OF(members), 32, 5, SUBJECT_SERVICE);
 
 	CASE("new subjects, first reading");
 	snapshot_of_six(&f);
@@ -428,18 +428,20 @@ static void test_begin(void)
 	CHECK_UINT(daemon_dispatched(), 2 * 3);
 	CASE("new subjects, second reading");
 	show_configured(&f, 2, "web");
+	show_configured(&f, 4, "api");
 	row[4 * 2] = 7;
+	row[4 * 4 + 3] = 5;
 	read_after(&services, &f.snapshot, 100, 110);
-	CHECK_UINT(daemon_dispatched(), 3 * 3 + 2);
+	CHECK_UINT(daemon_dispatched(), 4 * 3 + 2);
 	CHECK_REAL(daemon_gauge("web/derive-x"), 7, 0);
 	CASE("new subjects, third reading");
 	read_after(&services, &f.snapshot, 110, 120);
-	CHECK_UINT(daemon_dispatched(), 3 * 3);
+	CHECK_UINT(daemon_dispatched(), 4 * 3);
 	CASE("new subjects, a command: its growth until now is other's");
 	show_command(&f, 3, "db");
 	row[4 * 3] = 9;
 	read_after(&services, &f.snapshot, 120, 130);
-	CHECK_UINT(daemon_dispatched(), 4 * 3);
+	CHECK_UINT(daemon_dispatched(), 5 * 3);
 	CHECK_REAL(daemon_gauge("db/derive-x"), 0, 0);
 	CASE("new subjects, processes");
 	row_table(&processes, members, COUNT_OF(members), 32, ROWS, SUBJECT_PROCESS);
