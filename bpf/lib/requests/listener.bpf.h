@@ -7,7 +7,8 @@
  * A listening socket is noted when it starts to listen; those that are older than the probe are
  * found by a walk over all open files. Which service has it open may change, by fork, exec or
  * socket activation, so drops are counted for a service only after such a walk: it runs at the
- * start, and at readings that find drops. Init has only sockets on which it listens for others.
+ * start, and at readings that find drops, for at most 1 % of a CPU; drops wait for it. Init
+ * has only sockets on which it listens for others.
  *
  * Limits: TCP only. The kernel counts segments: a client that tries again is dropped again. Drops
  * between the last reading and the close of a socket are counted in hook sets 1 to 4.
@@ -20,8 +21,9 @@
 #include "attached.bpf.h"
 #include "socket.bpf.h"
 
-#define LISTENERS_MAX 16384
+#define LISTENERS_MAX 4096
 #define INIT_TGID 1
+#define WALK_DIVISOR 100 /* walks use at most this part of a CPU */
 
 struct listener_row {
 	u64 drops METRIC("total_events-listen_drops") UNIT("segments") HELP(
@@ -52,7 +54,9 @@ SPARSE_HASH(listeners, u64, struct listener, LISTENERS_MAX);
 u32 listeners_uncertain = 1; /* there may be unknown ones, or drops are pending */
 
 static u64 listeners_attached_ns; /* value of attached_ns at the last reading */
+static bool listeners_pending;    /* drops of any are */
 static u32 listeners_walk;        /* number of the current walk */
+static u64 walk_began_cpu_ns, walk_cpu_ns, walk_ended_ns; /* of the last walk */
 
 __noinline u32 listener_slot(u32 row)
 {
@@ -193,17 +197,28 @@ static long read_listener(void *map, u64 *at, struct listener *l, void *context)
 	listener_slot(l->row);
 	l->pending += claim_drops(l, sk);
 	if (l->pending)
-		listeners_uncertain = 1;
+		listeners_pending = true;
 	return 0;
+}
+
+static bool may_walk(void)
+{
+	return bpf_ktime_get_ns() - walk_ended_ns >= WALK_DIVISOR * walk_cpu_ns;
+}
+
+/* To within a tick. */
+static u64 own_cpu_ns(void)
+{
+	return bpf_get_current_task_btf()->se.sum_exec_runtime;
 }
 
 /* While the probe paused, sockets may have started to listen. */
 static void listeners_read(void)
 {
-	if (listeners_attached_ns != attached_ns)
+	bpf_for_each_map_elem(&listeners, read_listener, NULL, 0);
+	if (listeners_attached_ns != attached_ns || (listeners_pending && may_walk()))
 		listeners_uncertain = 1;
 	listeners_attached_ns = attached_ns;
-	bpf_for_each_map_elem(&listeners, read_listener, NULL, 0);
 }
 
 static void note_listener_owner(struct listener *l, u32 row)
@@ -249,13 +264,18 @@ int request_listeners(struct bpf_iter__task_file *ctx)
 	struct socket *socket = file ? bpf_sock_from_file(file) : NULL;
 	struct sock *sk = socket ? socket->sk : NULL;
 
-	if (ctx->meta->seq_num == 0)
+	if (ctx->meta->seq_num == 0) {
 		listeners_walk++;
+		walk_began_cpu_ns = own_cpu_ns();
+	}
 	if (task && sk && sk->__sk_common.skc_state == TCP_LISTEN && may_listen(sk))
 		visit_open_socket(task, sk);
 	if (!file) {
 		bpf_for_each_map_elem(&listeners, settle_listener, NULL, 0);
 		listeners_uncertain = 0;
+		listeners_pending = false;
+		walk_cpu_ns = own_cpu_ns() - walk_began_cpu_ns;
+		walk_ended_ns = bpf_ktime_get_ns();
 	}
 	return 0;
 }
