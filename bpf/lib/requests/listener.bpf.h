@@ -184,13 +184,13 @@ int request_enter_listen(struct syscall_enter *ctx)
 
 /* --- readings --- */
 
-/* A socket whose close was not seen is forgotten. */
+/* A socket whose close was not seen is forgotten. Its state does not matter: it is noted just before
+ * it listens. */
 static long read_listener(void *map, u64 *at, struct listener *l, void *context)
 {
 	const struct sock *sk = (const struct sock *)*at;
 
-	if (BPF_CORE_READ(sk, __sk_common.skc_state) != TCP_LISTEN ||
-	    socket_inode(sk) != l->inode) {
+	if (socket_inode(sk) != l->inode) {
 		bpf_map_delete_elem(&listeners, at);
 		return 0;
 	}
