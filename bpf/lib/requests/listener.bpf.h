@@ -81,13 +81,6 @@ static bool may_listen(const struct sock *sk)
 	       (protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP);
 }
 
-static u64 socket_inode(const struct sock *sk)
-{
-	const struct socket *socket = BPF_CORE_READ(sk, sk_socket);
-
-	return BPF_CORE_READ((const struct socket_alloc *)socket, vfs_inode.i_ino);
-}
-
 static u32 socket_drops(const struct sock *sk)
 {
 	return BPF_CORE_READ(sk, sk_drops.counter);
