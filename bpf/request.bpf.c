@@ -34,7 +34,8 @@
  * Limits: where requests are pipelined or multiplexed over one connection by another protocol than
  * HTTP/2, or inside TLS, an exchange is a turn of the conversation, not a request. The same holds
  * for HTTP/2 before Linux 5.17, and where the bytes of a program cannot be read (io_uring,
- * recvmmsg, 32-bit programs); there TLS handshakes count as exchanges, too. Connections that are
+ * recvmmsg, 32-bit programs); there TLS handshakes count as exchanges, too. Datagrams are matched by
+ * thread and by order (datagram.bpf.h), not by what they contain. Connections that are
  * accepted from a listener with a backlog of 0 look like connections of a client. Only hook set 5
  * sees splice from a socket into a pipe; all others see io_uring. The kernel has few instances of
  * a kprobe at the end of a function: hook set 4 misses calls when more threads than that block in

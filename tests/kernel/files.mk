@@ -24,6 +24,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_walk.py \
 	tests/kernel/test_absence.py \
 	tests/kernel/test_datagrams.py \
+	tests/kernel/test_receivers.py \
 	tests/kernel/test_selection.py \
 	tests/kernel/test_memory.py \
 	tests/kernel/test_profile.py \
@@ -120,6 +121,7 @@ LOADS = \
 	tests/kernel/load_profile \
 	tests/kernel/load_push \
 	tests/kernel/load_quit \
+	tests/kernel/load_receivers \
 	tests/kernel/load_request \
 	tests/kernel/load_returns \
 	tests/kernel/load_reuse \

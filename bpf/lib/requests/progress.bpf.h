@@ -116,7 +116,8 @@ __noinline u64 walk_datagram(u32 slot, u64 began_ns, u64 since_ns, u64 walked_ns
 __noinline int walk_arrived(struct datagrams *d, u32 slot, u32 waiting, u32 before, u64 walked_ns)
 {
 	struct request_row *row = request_row(slot_index(slot));
-	u32 tail, count;
+	u32 tail;
+	s32 count; /* negative while a receive is seen before its arrival */
 	u64 arrived_ns;
 
 	if (!d || !row)
@@ -124,37 +125,41 @@ __noinline int walk_arrived(struct datagrams *d, u32 slot, u32 waiting, u32 befo
 	tail = *(volatile u32 *)&d->arrived_tail;
 	count = tail - *(volatile u32 *)&d->arrived_head;
 	arrived_ns = d->arrived_ns[(tail - 1 - before) % DATAGRAMS_ARRIVED];
-	if (before < count && before < waiting)
+	if ((s32)before < count && before < waiting)
 		add(&row->waiting_ns, walk_datagram(slot, arrived_ns, arrived_ns, walked_ns));
 	return 0;
 }
 
+/* Drops a request that has expired. What is sent to a socket that has never responded is no request.
+ */
 __noinline int walk_requested(struct datagrams *d, u32 slot, u32 at, u64 walked_ns)
 {
 	struct request_row *row = request_row(slot_index(slot));
-	struct datagram *request;
-	u64 requested_ns;
+	struct exchange e = {};
+	u64 request;
 
 	if (!d || !row)
 		return 0;
-	request = &d->requests[at % DATAGRAMS_OPEN];
-	requested_ns = *(volatile u64 *)&request->requested_ns;
-	if (span_ns(requested_ns, reading_ns) < DATAGRAMS_TIMEOUT_NS)
+	request = *(volatile u64 *)&d->requests[at % DATAGRAMS_OPEN];
+	if (!request)
+		return 0;
+	if (datagram_has_expired(request, reading_ns)) {
+		datagrams_remove(d, datagram_receiver(request), at, request);
+	} else if (d->responds) {
+		datagram_unpack(request, reading_ns, &e);
 		add(&row->in_progress_ns,
-		    walk_datagram(slot, request->arrived_ns, requested_ns, walked_ns));
+		    walk_datagram(slot, e.arrived_ns, e.requested_ns, walked_ns));
+	}
 	return 0;
 }
 
-/* A call that claims a request from a ring reads walked_ns after that. What is sent to a socket
- * that has never responded is no request. */
+/* A call that claims a request from a ring reads walked_ns after that. */
 static void walk_datagrams(struct datagrams *d, u32 slot, u32 waiting)
 {
 	u64 walked_ns = __sync_lock_test_and_set(&d->walked_ns, reading_ns);
 
 	for (u32 i = 0; i < DATAGRAMS_ARRIVED; i++)
 		walk_arrived(d, slot, waiting, i, walked_ns);
-	if (!d->responds)
-		return;
 	for (u32 i = 0; i < DATAGRAMS_OPEN; i++)
 		walk_requested(d, slot, i, walked_ns);
 }

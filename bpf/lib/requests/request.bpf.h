@@ -85,7 +85,7 @@ static __always_inline void respond(struct conversation *c, struct datagrams *d,
 				    struct request_row *row, const struct sock *sk, u64 bytes,
 				    u64 now)
 {
-	struct exchange taken = {};
+	struct exchange taken = { .settled_ns = now };
 	u32 class;
 
 	if (c->exchange.phase == PHASE_ACKNOWLEDGED && was_acknowledged(c, row, now))
@@ -93,12 +93,11 @@ static __always_inline void respond(struct conversation *c, struct datagrams *d,
 	class = classify(c, bytes);
 	if (class == CLASS_INTERIM)
 		return;
+	taken.class = class;
 	if (d && datagrams_respond(d, now, &taken)) {
 		/* Another thread may respond on the same socket, so the exchange is built apart. */
 		taken.phase = PHASE_RESPONDED;
-		taken.settled_ns = now;
 		add(&row->in_progress_ns, datagrams_unsettled(d, taken.requested_ns, now));
-		taken.class = class;
 		respond_first(&taken, row, now);
 		c->exchange = taken;
 	} else if (c->exchange.phase == PHASE_REQUESTED) {
@@ -107,11 +106,13 @@ static __always_inline void respond(struct conversation *c, struct datagrams *d,
 		respond_first(&c->exchange, row, now);
 		c->exchange.phase = PHASE_RESPONDED;
 	} else {
-		respond_again(c, row, sk, bytes, now, class);
+		if (!d || d->responder == current_thread())
+			respond_again(c, row, sk, bytes, now, class);
 		return;
 	}
 	if (class)
-		response_count(c->cache.row, class, length_service(c->exchange.length));
+		response_count(c->cache.row, class,
+			       length_service(taken.phase ? taken.length : c->exchange.length));
 	serve_respond(c->sk, &c->thread, d, now);
 }
 
@@ -126,7 +127,7 @@ static __noinline void request_again(struct exchange *e, struct request_row *row
 }
 
 static __always_inline void server_receives(struct conversation *c, struct datagrams *d, u64 bytes,
-					    bool more, u64 now)
+					    u32 more, u64 now)
 {
 	struct request_row *row = count_receive(c, bytes, now);
 	u64 arrived_ns;

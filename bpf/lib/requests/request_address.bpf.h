@@ -9,7 +9,7 @@
 #include "client.bpf.h"
 #include "protocol.bpf.h"
 
-#define MESSAGES_MAX 64
+#define MESSAGES_MAX 128 /* NSD's batches have 100 */
 
 /* With the ends, because another socket may come to be at the same address. */
 struct socket_key {

@@ -53,10 +53,10 @@ static void serving_begin(struct serving *s, struct task_struct *task)
 static __noinline struct serving *serving_make(u32 *ret_number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct serving *s;
+	u32 number = thread_number_claim(task); /* *ret_number is also another thread's */
+	struct serving *s = or_refused(serving_at(number));
 
-	*ret_number = thread_number_claim(task);
-	s = or_refused(serving_at(*ret_number));
+	*ret_number = number;
 	if (s && s->pid != (u32)task->pid)
 		serving_begin(s, task);
 	return s;
