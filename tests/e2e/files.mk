@@ -20,6 +20,7 @@ E2E_TESTS = \
 	tests/e2e/test_responses.py \
 	tests/e2e/test_rrdcached.py \
 	tests/e2e/test_samples.py \
+	tests/e2e/test_servers.py \
 	tests/e2e/test_top.py \
 	tests/e2e/test_triage.py \
 	tests/fuzz/tools.py \

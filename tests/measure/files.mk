@@ -6,7 +6,7 @@ PARTS =
 MEASURE_FLAGS =
 BEFORE =
 EXPORTER =
-measured_programs = $(bench_programs) $(bench_bpf_objects) $(evidence_programs)
+measured_programs = $(bench_programs) $(bench_bpf_objects) $(evidence_programs) $(servers_programs)
 measure: all $(check_PROGRAMS) $(check_DATA) $(measured_programs)
 	$(AM_TESTS_ENVIRONMENT) MEASURE_BEFORE='$(BEFORE)' MEASURE_EXPORTER='$(EXPORTER)' \
 		$(srcdir)/tests/measure/run $(MEASURE_FLAGS) measured $(PARTS)
