@@ -105,13 +105,13 @@ class Ab:
     def run(self, server, load):
         with tempfile.TemporaryDirectory(prefix="ebpf-ab.") as directory:
             log = os.path.join(directory, "log")
-            words = ["ab", "-q", "-c", 1 if load.rate else load.connections, "-g", log]
+            words = ["ab", "-q", "-c", 1 if load.rate else load.connections, "-e", log]
             words += ["-n", load.requests] if load.requests else ["-t", max(1, round(load.seconds)), "-n", self.MOST]
             said = output_of(server, *words, f"http://127.0.0.1:{server.port}/")
             sent = int(found(r"^Complete requests: *(\d+)", said)[1])
             with open(log, encoding="utf-8") as rows:
-                latencies = [1e-3 * int(row.split("\t")[4]) for row in rows.readlines()[1:]]
-        return Said(sent, sent, *percentiles(latencies))
+                times = dict(row.split(",") for row in rows.read().splitlines()[1:])
+        return Said(sent, sent, *(1e-3 * float(times[percent]) for percent in ("50", "99")))
 
 
 class Talk:
@@ -173,7 +173,8 @@ class Pgbench:
 
     def run(self, server, load):
         with tempfile.TemporaryDirectory(prefix="ebpf-pgbench.") as directory:
-            words = ["env", f"PGSSLMODE={self.sslmode}", "pgbench", "-n", "-S", "-h", "127.0.0.1", "-p", server.port, "-U", "postgres", "-c",
+            words = ["env", f"PGSSLMODE={self.sslmode}", "pgbench", "-n", "-S", "-h", "127.0.0.1", "-p", server.port, "-U",
+                     "postgres", "-c",
                      load.connections, "-l"]
             words += ["-t", load.requests // load.connections] if load.requests else ["-T", max(1, round(load.seconds))]
             words += ["-R", f"{load.rate:.3f}"] if load.rate else []
@@ -199,16 +200,15 @@ class Sysbench:
         return ["sysbench", "oltp_point_select", "--mysql-host=127.0.0.1", f"--mysql-port={port}", "--mysql-user=root",
                 "--mysql-db=test", "--table-size=1000", "--skip-trx", "--db-ps-mode=disable"]
 
-    @staticmethod
-    def tls_options(home):
-        return ["--mysql-ssl=on", f"--mysql-ssl-ca={home}/cert", f"--mysql-ssl-cert={home}/cert", f"--mysql-ssl-key={home}/key"]
-
     def run(self, server, load):
-        words = [*self.command(server.port), *(self.tls_options(server.home) if self.tls else ()), f"--threads={load.connections}", "--histogram", f"--time={round(load.seconds) or 60}",
+        words = [*self.command(server.port), *(["--mysql-ssl=on"] if self.tls else ()), f"--threads={load.connections}",
+                 "--histogram", f"--time={round(load.seconds) or 60}",
                  f"--events={load.requests}"]
         words += [f"--rate={max(1, round(load.rate))}"] if load.rate else []
-        said = output_of(server, *words, "run")
-        counts = [(1e-3 * float(value), int(count)) for value, count in re.findall(r"^ *([\d.]+) \|.* (\d+)$", said, re.MULTILINE)]
+        # With TLS it has the names of three files, in its directory.
+        said = output_of(server, *words, "run", directory=server.home)
+        counts = [(1e-3 * float(value), int(count)) for value, count in re.findall(r"^ *([\d.]+) \|.* (\d+)$", said,
+                                                                                   re.MULTILINE)]
         return Said(int(found(r"^ +total: +(\d+)", said)[1]), load.connections, *(self._percentile(counts, share)
                                                                                   for share in (0.5, 0.99)))
 
@@ -240,4 +240,4 @@ class Dnsperf:
                 queries.write((self.query + "\n") * (load.requests or 1000))
             said = output_of(server, *words, directory=directory)
         latencies = [float(value) for value in re.findall(r"^> .* ([\d.]+)$", said, re.MULTILINE)]
-        return Said(int(found(r"Queries sent: +(\d+)", said)[1]), load.connections, *percentiles(latencies))
+        return Said(int(found(r"Queries completed: +(\d+)", said)[1]), load.connections, *percentiles(latencies))

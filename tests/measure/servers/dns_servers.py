@@ -40,6 +40,7 @@ server:
   zonelistfile: "@HOME@/zones"
   xfrdfile: "@HOME@/transfers"
   xfrdir: "@HOME@"
+  database: ""
   rrl-ratelimit: 0
   rrl-whitelist-ratelimit: 0
 remote-control:
@@ -90,9 +91,13 @@ ENTRIES = (
     dns("nsd", "nsd", ("nsd", "-d", "-c", "@HOME@/conf"), {"conf": NSD, "zone": ZONE}),
     dns("bind", "bind9", ("named", "-f", "-n", "1", "-c", "@HOME@/conf"), {"conf": BIND, "zone": ZONE}),
     dns("knot", "knot", ("knotd", "-c", "@HOME@/conf"), {"conf": KNOT, "zone": ZONE}),
-    dns("dnsmasq", "dnsmasq-base", ("dnsmasq", "-k", "-C", "/dev/null", "-p", "@PORT@", "--listen-address=127.0.0.1", "--bind-interfaces",
-                                    "--no-resolv", "--no-hosts", "--user=", "--pid-file=", "--address=/www.example/10.0.0.1"), {}),
-    dns("pdns", "pdns-server", ("pdns_server", "--config-dir=@HOME@", "--socket-dir=@HOME@", "--local-address=127.0.0.1",
-                                "--local-port=@PORT@", "--launch=bind", "--bind-config=@HOME@/zones", "--guardian=no", "--daemon=no",
-                                "--write-pid=no", "--disable-syslog", "--loglevel=0"), {"zones": PDNS_ZONES, "zone": ZONE, "pdns.conf": ""}),
+    dns("dnsmasq", "dnsmasq-base", ("dnsmasq", "-k", "-C", "/dev/null", "-p", "@PORT@", "--listen-address=127.0.0.1",
+                                    "--bind-interfaces",
+                                    "--no-resolv", "--no-hosts", "--user=", "--pid-file=", "--address=/www.example/10.0.0.1"),
+                                    {}),
+    dns("pdns", "pdns-backend-bind", ("pdns_server", "--config-dir=@HOME@", "--socket-dir=@HOME@", "--local-address=127.0.0.1",
+                                "--local-port=@PORT@", "--launch=bind", "--bind-config=@HOME@/zones", "--guardian=no",
+                                "--daemon=no",
+                                "--write-pid=no", "--disable-syslog", "--loglevel=0"), {"zones": PDNS_ZONES, "zone": ZONE,
+                                                                                        "pdns.conf": ""}),
 )

@@ -36,6 +36,7 @@ class Entry:
     fill: tuple = ()    # a command when it is started
     environment: dict = dataclasses.field(default_factory=dict)
     user: str = "nobody"
+    commands: tuple = ()    # names of those that it executes: not only what it forks belongs to it
     backend: "Entry" = None
     connections: int = 8
 
@@ -110,7 +111,8 @@ class Running:
         words = [self.words(str(word)) for word in command]
         if words[0].startswith("/"):
             words[0] = sorted(glob.glob(words[0]))[-1]
-        environment = [f"{name}={self.words(value)}" for name, value in {"HOME": "@HOME@", "PWD": "@HOME@", **self.entry.environment}.items()]
+        environment = [f"{name}={self.words(value)}" for name, value in {"HOME": "@HOME@", "PWD": "@HOME@",
+                                                                         **self.entry.environment}.items()]
         if self.entry.user == "root":
             return ["env", *environment, *words]
         group = pwd.getpwnam(self.entry.user).pw_gid

@@ -17,7 +17,7 @@ PLUGIN = """\
   Percentile 50 99
   <Service "{name}">
     PidFile "{home}/service.pid"
-  </Service>
+{commands}  </Service>
   <Probe "request">
     Collect "*"
     Rows 8
@@ -50,6 +50,7 @@ class Result:
     client: tuple = (math.nan, math.nan)
     ours: tuple = (math.nan, math.nan)
     slack_idle: float = math.nan
+    idle_parts: tuple = (math.nan, math.nan)    # of threads and of CPUs
     slack_full: float = math.nan
     full_rate: float = 0
     full_sent: int = 0
@@ -70,8 +71,9 @@ class Observer:
         self.name = server.entry.name
         with open(os.path.join(directory, "service.pid"), "w", encoding="ascii") as file:
             file.write(f"{server.pid}\n")
+        commands = "".join(f'    Process "{name}"\n' for name in server.entry.commands)
         self.daemon = collectd.Daemon(server.site.collectd, directory, server.site.build, 0,
-                                      PLUGIN.format(name=self.name, home=directory), INTERVAL,
+                                      PLUGIN.format(name=self.name, home=directory, commands=commands), INTERVAL,
                                       preexec=prepare(server.site.client_cpus, -10))
 
     def __enter__(self):
@@ -127,6 +129,7 @@ def measure(entry, site, directory, pace):
         result.connection = (few.counted - few.said.sent - first) / (pace.connections - FIRST)
         result.run = first - FIRST * result.connection
         result.slack_idle = observer.figure("percent-slack", few.begin, few.end)
+        result.idle_parts = tuple(observer.figure(f"percent-slack_{of}", few.begin, few.end) for of in ("threads", "cpus"))
         full = put(server, observer, Load(2 * entry.connections, seconds=pace.full))
         result.full_rate = full.said.sent / (full.end - full.begin)
         result.full_sent, result.full_counted, result.full_connections = full.said.sent, full.counted, full.said.connections

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """docs/servers.md, and the rows of docs/measured.md."""
 
+import math
+
 import rows
 
 P50, IDLE, FULL = 0.10, 90, 15
@@ -11,17 +13,21 @@ HEAD = """\
 # Real servers and their clients
 
 Written by `make measure PARTS=servers`, which runs servers of Debian with their own clients, or with a small one of ours, and
-compares what the probe request dispatches with what the client says. [measured.md](measured.md) has what is wanted.
+compares what the probe request dispatches with what the client says. [measured.md](measured.md) has what is wanted. Exchanges
+that a protocol needs in addition to its requests, as for a login, are explained in `collectd-ebpf(5)`.
 
-A server has one CPU, its client and collectd have the others. First 4 connections send 40 requests in two seconds: what is
-counted beyond these, by connection, is what the protocol adds ("per connection"), and `percent-slack` then is "idle". Then as
-many requests as are answered: slack "full". A client on one CPU does not saturate the fastest servers. Then about a third of
-that rate, at most 3,000 requests a second: "sent" is what the client says, "counted" the growth of `total_requests`, "expected"
-sent with what the connections add. Client's times are from its request to the response; ours are `latency-response-percentile-50` and
-`-99`, the median of readings each second, so that they are without the client's own time and the way to it.
+A server has one CPU, its client and collectd have the others. First 4 connections send 40 requests in two seconds. What is
+counted beyond these is "per connection", and "per run" what the client does once, as pgbench's check of its tables; both are
+told apart by another run with 2 connections. `percent-slack` then is "idle", with its two parts: other programs on the
+server's CPU lower that of CPUs. Then as many requests are sent as are answered: slack "full". One CPU for the client does not
+saturate the fastest servers. Then about a third of that rate, at most 3,000 requests a second: "sent" is what the client says,
+"counted" the growth of `total_requests`, "expected" what was sent with what connections and run add. The client's times are
+from its request to its response; ours are `latency-response-percentile-50` and `-99`, the median of readings each second. The
+client's include its own time and the way there and back, which is most of it where a server needs some ten microseconds.
 """
-HEADS = ("server", "protocol", "package", "client", "per connection", "per run", "connections", "sent", "expected", "counted", "p50, client", "p50, ours",
-         "p99, client", "p99, ours", "requests/s, full", "slack, idle", "slack, full")
+HEADS = ("server", "protocol", "package", "client", "per connection", "per run", "connections", "sent", "expected", "counted",
+         "p50, client", "p50, ours",
+         "p99, client", "p99, ours", "requests/s, full", "slack, idle", "of threads", "of CPUs", "slack, full")
 
 
 def time_text(seconds):
@@ -36,9 +42,10 @@ def line(entry, result):
     start = [entry.name, entry.protocol, entry.package, entry.client.name]
     if isinstance(result, str):
         return [*start, result, *("-" for _ in HEADS[5:])]
-    return [*start, f"{result.connection:+g}", f"{result.run:+g}", f"{result.connections}", f"{result.sent:,}", f"{result.expected:,}", f"{result.counted:,}",
+    return [*start, f"{result.connection:+g}", f"{result.run:+g}", f"{result.connections}", f"{result.sent:,}",
+            f"{result.expected:,}", f"{result.counted:,}",
             *(time_text(value) for pair in zip(result.client, result.ours) for value in pair), f"{result.full_rate:,.0f}",
-            share_text(result.slack_idle), share_text(result.slack_full)]
+            share_text(result.slack_idle), *map(share_text, result.idle_parts), share_text(result.slack_full)]
 
 
 def judged(what, got, wanted, good):
@@ -49,11 +56,13 @@ def add_rows(name, result):
     if isinstance(result, str):
         rows.add(f"{name}: counted", result)
         return
-    judged(f"{name}: counted", f"{result.counted:,} of {result.sent:,} sent, {result.connection:+g} for each of {result.connections} connections, {result.run:+g} for all",
-           f"{result.expected:,}", result.counted == result.expected)
+    added = f"{result.connection:+g} for each of {result.connections} connections, {result.run:+g} for all"
+    judged(f"{name}: counted", f"{result.counted:,} of {result.sent:,} sent, {added}", f"{result.expected:,}",
+           result.counted == result.expected)
     client, ours = result.client[0], result.ours[0]
-    judged(f"{name}: p50 of responses", f"{time_text(ours)}, {ours / client - 1:+.0%}", f"{time_text(client)} within {P50:.0%}",
-           abs(ours / client - 1) <= P50)
+    error = ours / client - 1 if client else math.nan
+    judged(f"{name}: p50 of responses", f"{time_text(ours)}, {error:+.0%}", f"{time_text(client)} within {P50:.0%}",
+           abs(error) <= P50)
     judged(f"{name}: slack, idle", share_text(result.slack_idle), f"at least {IDLE} %", result.slack_idle >= IDLE)
     judged(f"{name}: slack, full load", share_text(result.slack_full), f"at most {FULL} %", result.slack_full <= FULL)
     for complaint in result.complaints:

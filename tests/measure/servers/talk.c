@@ -4,11 +4,12 @@
  *
  *   talk PORT CONNECTIONS REQUESTS RATE SECONDS <SCRIPT
  *
- * Each connection has a thread and one request at a time, REQUESTS in all or, if that is 0, as many as begin within
- * SECONDS. RATE: of all connections, at random moments; 0: each at once after the response to the last. The script has a
- * line for each step: WHEN SEND CONTAINS END LENGTH. WHEN: begin or end of a connection, or request; SEND in hexadecimal,
- * - for nothing. The response is there when it has LENGTH bytes, contains CONTAINS and ends with END. It prints a line of
- * JSON: sent, connections, seconds, p50 and p99 of requests in seconds.
+ * Each connection has a thread and one request at a time, REQUESTS in all or, if that is 0, as many
+ * as begin within SECONDS. RATE: of all connections, at random moments; 0: each as soon as the last
+ * has its response. The script has a line for each step: WHEN SEND CONTAINS END LENGTH. WHEN: begin
+ * or end of a connection, or request; the next three in hexadecimal, - for nothing. The response is
+ * there when it has LENGTH bytes, contains CONTAINS and ends with END. It prints a line of JSON:
+ * sent, connections, seconds, p50 and p99 of requests in seconds.
  */
 #include <arpa/inet.h>
 #include <err.h>
