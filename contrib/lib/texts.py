@@ -83,6 +83,12 @@ TEXTS = {   # by series and data source
     "total_requests-streams": {
         "value": "Streams: requests and responses that go on with pauses for longer than stream_after, left out of latencies.",
     },
+    "total_requests-full_duplex": {
+        "value": "Full-duplex turns: on connections on which the server sends without a request, no requests.",
+    },
+    "total_requests-acknowledgements": {
+        "value": "Acknowledgements: of what the server has sent without a request, no requests.",
+    },
     "if_octets": {
         "rx": "Received: on these sockets.",
         "tx": "Sent: on these sockets.",
@@ -147,6 +153,9 @@ TEXTS = {   # by series and data source
     },
     "latency-client": {
         "value": "Response time as a client: first send, to the last receive.",
+    },
+    "total_events-listen_drops": {
+        "value": "Listen drops: new connections dropped, mostly because the accept queue is full.",
     },
     "delay_rate-syscall-*": {
         "value": "Asleep in a system call: of all threads, by name, by samples.",
@@ -351,9 +360,6 @@ TEXTS = {   # by series and data source
     },
     "total_events-connection_timeouts": {
         "value": "Connections that timed out: the other side no longer responds.",
-    },
-    "total_events-listen_drops": {
-        "value": "Listen drops: new connections dropped, mostly because the accept queue is full.",
     },
     "current_connections": {
         "value": "Open connections: held by the service; if they only grow, it leaks them.",
