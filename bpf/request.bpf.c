@@ -168,7 +168,7 @@ static __noinline void call_failed(struct sock *sk, int ret)
 		peer_end(p, &c->exchange, true, bpf_ktime_get_ns());
 }
 
-/* A response that a walk has taken out, or an acknowledgement. */
+/* Counts what a walk has withdrawn of it, or an acknowledgement. */
 static __noinline void conversation_ends(struct conversation *c)
 {
 	struct request_row *row = conversation_row(c);

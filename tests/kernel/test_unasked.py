@@ -33,7 +33,7 @@ PR_SET_NAME = 15
 REQUEST = 200
 PIECES, PIECE = 15, 0.1 * SLOWNESS  # of a response in pieces, seconds between two
 RESPONSES = 2                       # one after the other
-TURNS = 20
+ROUNDS = 20
 PUSH = 0.2 * SLOWNESS  # seconds between what the server sends without a request
 THINK = 0.01 * SLOWNESS
 UPGRADE = b"GET /chat HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
@@ -56,7 +56,7 @@ def serve_tokens(sock):
             time.sleep(PIECE)
 
 
-def serve_turns(sock):
+def serve_simple(sock):
     while receive(sock, REQUEST):
         sock.send(b"x")
 
@@ -78,7 +78,7 @@ def serve_acked(sock):
     """A broker: responds to a subscription and to what is published, and delivers to the subscriber, who acknowledges."""
     receive(sock, REQUEST)
     sock.send(b"subscribed")
-    for _ in range(TURNS):
+    for _ in range(ROUNDS):
         time.sleep(PUSH)
         sock.send(b"message")
         receive(sock, 4)
@@ -105,7 +105,7 @@ def serve_pushed(sock):
         sock.send(b"news")
 
 
-SERVERS = {"tokens": serve_tokens, "idle": serve_turns, "unix": serve_turns, "socket": serve_socket,
+SERVERS = {"tokens": serve_tokens, "idle": serve_simple, "unix": serve_simple, "socket": serve_socket,
            "acked": serve_acked, "paused": serve_paused, "pushed": serve_pushed}
 
 
@@ -138,7 +138,7 @@ class Clients:
     """Each in a thread."""
 
     def __init__(self, where):
-        self.where, self.over, self.echoes = where, threading.Event(), 0
+        self.where, self.done, self.echoes = where, threading.Event(), 0
         self.threads = {kind: threading.Thread(target=getattr(self, kind), daemon=True) for kind in KINDS}
         for thread in self.threads.values():
             thread.start()
@@ -148,7 +148,7 @@ class Clients:
         for kind in ENDING:
             self.threads[kind].join()
         time.sleep(3 * INTERVAL)
-        self.over.set()
+        self.done.set()
         for thread in self.threads.values():
             thread.join()
         return time.time()
@@ -172,11 +172,11 @@ class Clients:
         """The last response has no successor."""
         with self.connect("idle") as sock:
             self.ask(sock, 1)
-            self.over.wait()
+            self.done.wait()
 
     def unix(self):
         """Likewise, and ends before an interval is over."""
-        for _ in range(TURNS):
+        for _ in range(ROUNDS):
             with self.connect("unix") as sock:
                 self.ask(sock, 1)
                 time.sleep(0.2 * INTERVAL)
@@ -185,7 +185,7 @@ class Clients:
         with self.connect("socket") as sock:
             sock.send(UPGRADE)
             time.sleep(PUSH)
-            while not self.over.is_set():
+            while not self.done.is_set():
                 sock.send(b"hello")
                 self.echoes += 1
                 while receive(sock, 4) != b"echo":
@@ -196,18 +196,18 @@ class Clients:
     def acked(self):
         with self.connect("acked") as sock:
             self.ask(sock, len("subscribed"), b"\x10")
-            for _ in range(TURNS):
+            for _ in range(ROUNDS):
                 receive(sock, len("message"))
                 sock.send(b"ack.")
             time.sleep(PUSH)
-            for _ in range(TURNS):
+            for _ in range(ROUNDS):
                 self.ask(sock, 2)
                 time.sleep(THINK)
 
     def paused(self):
         with self.connect("paused") as sock:
             self.ask(sock, len("firstlast"))
-            for _ in range(TURNS):
+            for _ in range(ROUNDS):
                 time.sleep(THINK)
                 sock.send(b"get.")
                 receive(sock, 1)
@@ -215,7 +215,7 @@ class Clients:
     def pushed(self):
         with self.connect("pushed") as sock:
             sock.send(b"r" * REQUEST)
-            while not self.over.is_set():
+            while not self.done.is_set():
                 receive(sock, 1)
             finish(sock)
 
@@ -235,9 +235,9 @@ def check_counts(test, daemon, clients, end):
     wanted = {  # requests, full-duplex turns, acknowledgements, streams
         "tokens": (RESPONSES, 0, 0, 0),
         "idle": (1, 0, 0, 0),
-        "unix": (TURNS, 0, 0, 0),
+        "unix": (ROUNDS, 0, 0, 0),
         "socket": (1, clients.echoes, 0, 0),
-        "paused": (1 + TURNS, 0, 0, 0),
+        "paused": (1 + ROUNDS, 0, 0, 0),
         "pushed": (1, 0, 0, 1),
     }
     got = {kind: tuple(count(daemon, kind, instance, end)
@@ -245,10 +245,10 @@ def check_counts(test, daemon, clients, end):
     for kind, want in wanted.items():
         test.equal(f"{kind}: requests, full-duplex turns, acknowledgements, streams", got[kind], want)
     # A client that has to wait for its CPU may be late with one.
-    requests, turns, acknowledgements, streams = got["acked"]
+    requests, full_duplex, acknowledgements, streams = got["acked"]
     test.equal("acked: requests and acknowledgements, full-duplex turns, streams",
-               (requests + acknowledgements, turns, streams), (1 + 2 * TURNS, 0, 0))
-    test.within("acked: acknowledgements", acknowledgements, 0.8 * TURNS, TURNS)
+               (requests + acknowledgements, full_duplex, streams), (1 + 2 * ROUNDS, 0, 0))
+    test.within("acked: acknowledgements", acknowledgements, 0.8 * ROUNDS, ROUNDS)
     test.true("there were echoes", clients.echoes > 1, clients.echoes)
 
 

@@ -164,7 +164,7 @@ static __noinline void client_extends(struct client_row *row, struct peer *p, st
 	if (upstream)
 		exchange_settle(e, &upstream->in_progress_ns, now);
 	was = length_move(e, now, &length);
-	if (was == LENGTH_OUT)
+	if (was == LENGTH_WITHDRAWN)
 		return;
 	if (upstream && p->counted_ns != upstream->begun_ns)
 		upstream = NULL;

@@ -7,8 +7,8 @@
  *
  * A response ends before the next request, with the connection, or when nothing more of it has come
  * for an interval. Its length is counted with the first call and moves with each further one. A
- * walk at a reading takes it out again while the response may go on, so that no reading has a
- * length that is not final: then it is counted when the response ends.
+ * walk at a reading withdraws it while the response may go on, so that no reading has a length that
+ * is not final: then it is counted when the response ends.
  */
 #ifndef EXCHANGE_BPF_H
 #define EXCHANGE_BPF_H
@@ -28,8 +28,8 @@ enum exchange_phase {
 /* Where histograms count the length of a response: 1 + the bucket of the time since the request,
  * and LENGTH_SHIFT bits above it the same since the request's arrival, 0: unknown. */
 #define LENGTH_SHIFT 16
-#define LENGTH_OUT 0     /* a walk has taken it out */
-#define LENGTH_FINAL ~0U /* it has been counted for good */
+#define LENGTH_WITHDRAWN 0 /* a walk has withdrawn it */
+#define LENGTH_FINAL ~0U   /* it has been counted for good */
 
 struct exchange {
 	u32 phase;
@@ -93,24 +93,25 @@ static __always_inline u32 length_response(u32 length)
 
 static __always_inline bool length_is_counted(u32 length)
 {
-	return length != LENGTH_OUT && length != LENGTH_FINAL;
+	return length != LENGTH_WITHDRAWN && length != LENGTH_FINAL;
 }
 
 /* The response has ended. true: the caller has to count its length, up to settled_ns. */
 static __always_inline bool length_finish(struct exchange *e)
 {
-	return __sync_lock_test_and_set(&e->length, LENGTH_FINAL) == LENGTH_OUT;
+	return __sync_lock_test_and_set(&e->length, LENGTH_FINAL) == LENGTH_WITHDRAWN;
 }
 
 /* It seems to have ended, but may go on. true: as above, *ret_length. */
 static __always_inline bool length_put_back(struct exchange *e, u32 *ret_length)
 {
 	*ret_length = length_until(e, e->settled_ns);
-	return __sync_val_compare_and_swap(&e->length, LENGTH_OUT, *ret_length) == LENGTH_OUT;
+	return __sync_val_compare_and_swap(&e->length, LENGTH_WITHDRAWN, *ret_length) ==
+	       LENGTH_WITHDRAWN;
 }
 
 /* The response goes on. Returns the length that it had, which the caller has to move to *ret_length;
- * LENGTH_OUT: none. */
+ * LENGTH_WITHDRAWN: none. */
 static __always_inline u32 length_move(struct exchange *e, u64 now, u32 *ret_length)
 {
 	u32 was = *(volatile u32 *)&e->length;
@@ -118,16 +119,16 @@ static __always_inline u32 length_move(struct exchange *e, u64 now, u32 *ret_len
 	*ret_length = length_until(e, now);
 	if (!length_is_counted(was) || was == *ret_length ||
 	    __sync_val_compare_and_swap(&e->length, was, *ret_length) != was)
-		return LENGTH_OUT;
+		return LENGTH_WITHDRAWN;
 	return was;
 }
 
-/* Takes it out. Returns the length that the caller has to remove, LENGTH_OUT: none. */
-static __always_inline u32 length_take(struct exchange *e, u32 then)
+/* Withdraws it. Returns the length that the caller has to remove, LENGTH_WITHDRAWN: none. */
+static __always_inline u32 length_withdraw(struct exchange *e, u32 then)
 {
 	u32 was = __sync_lock_test_and_set(&e->length, then);
 
-	return was == LENGTH_FINAL ? LENGTH_OUT : was;
+	return was == LENGTH_FINAL ? LENGTH_WITHDRAWN : was;
 }
 
 #endif

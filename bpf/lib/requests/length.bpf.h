@@ -13,7 +13,7 @@ static __always_inline void count_length(struct request_row *row, u32 length, u6
 	hist_count(&row->response, length_response(length), n);
 }
 
-/* The same for the class of the response. LENGTH_OUT: none. */
+/* The same for the class of the response. LENGTH_WITHDRAWN: none. */
 static __always_inline void move_in_class(const struct conversation *c, u32 from, u32 to)
 {
 	if (responses_wanted && c->exchange.class)
@@ -21,10 +21,11 @@ static __always_inline void move_in_class(const struct conversation *c, u32 from
 			      length_service(to));
 }
 
-static __noinline void count_out(const struct conversation *c, struct request_row *row, u32 length)
+static __noinline void count_withdrawn(const struct conversation *c, struct request_row *row,
+				       u32 length)
 {
 	count_length(row, length, 1);
-	move_in_class(c, LENGTH_OUT, length);
+	move_in_class(c, LENGTH_WITHDRAWN, length);
 }
 
 /* A response, if there is one, has ended. */
@@ -33,7 +34,7 @@ static __always_inline void end_response(struct conversation *c, struct request_
 	struct exchange *e = &c->exchange;
 
 	if (e->phase == PHASE_RESPONDED && length_finish(e))
-		count_out(c, row, length_until(e, e->settled_ns));
+		count_withdrawn(c, row, length_until(e, e->settled_ns));
 }
 
 /* It goes on. */
@@ -42,22 +43,22 @@ static __always_inline void extend_response(struct conversation *c, struct reque
 {
 	u32 length, was = length_move(&c->exchange, now, &length);
 
-	if (was == LENGTH_OUT)
+	if (was == LENGTH_WITHDRAWN)
 		return;
 	count_length(row, was, -1);
 	count_length(row, length, 1);
 	move_in_class(c, was, length);
 }
 
-/* It may go on: takes its length out. then: LENGTH_OUT; LENGTH_FINAL: for good. */
-static __noinline void take_out(struct conversation *c, struct request_row *row, u32 then)
+/* It may go on: withdraws its length. then: LENGTH_WITHDRAWN; LENGTH_FINAL: for good. */
+static __noinline void withdraw_length(struct conversation *c, struct request_row *row, u32 then)
 {
-	u32 was = length_take(&c->exchange, then);
+	u32 was = length_withdraw(&c->exchange, then);
 
-	if (was == LENGTH_OUT)
+	if (was == LENGTH_WITHDRAWN)
 		return;
 	count_length(row, was, -1);
-	move_in_class(c, was, LENGTH_OUT);
+	move_in_class(c, was, LENGTH_WITHDRAWN);
 }
 
 /* Will it go on? Nobody sends any more, but it has not been answered. */
@@ -67,7 +68,7 @@ static __noinline void put_back(struct conversation *c)
 	u32 length;
 
 	if (row && c->exchange.phase == PHASE_RESPONDED && length_put_back(&c->exchange, &length))
-		count_out(c, row, length);
+		count_withdrawn(c, row, length);
 }
 
 #endif

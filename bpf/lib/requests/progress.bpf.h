@@ -51,7 +51,7 @@ static void walk_unsent(struct conversation *c, const struct sock *sk)
 	add(&row->in_progress_ns, more_ns);
 	add(&row->send_wait_ns, more_ns);
 	note_oldest(whole, c->exchange.arrived_ns ?: c->exchange.requested_ns);
-	take_out(c, row, LENGTH_OUT);
+	withdraw_length(c, row, LENGTH_WITHDRAWN);
 }
 
 /* A response has ended if nothing of it was sent during a whole interval. It is not known to be in
@@ -68,7 +68,7 @@ static void walk_response(struct conversation *c, struct request_row *row,
 		end_response(c, row);
 		return;
 	}
-	take_out(c, row, LENGTH_OUT);
+	withdraw_length(c, row, LENGTH_WITHDRAWN);
 	if (settled_ns > e->responded_ns &&
 	    span_ns(settled_ns, reading_ns) < span_ns(began_ns, settled_ns))
 		note_oldest(whole, began_ns);
@@ -219,8 +219,8 @@ static void walk_client_response(struct conversation *c, struct peer *p)
 		client_ends(row, p, &c->exchange, reading_ns);
 		return;
 	}
-	was = length_take(&c->exchange, LENGTH_OUT);
-	if (was != LENGTH_OUT)
+	was = length_withdraw(&c->exchange, LENGTH_WITHDRAWN);
+	if (was != LENGTH_WITHDRAWN)
 		count_client_length(row, counted_upstream(p, reading_ns), was, -1);
 }
 

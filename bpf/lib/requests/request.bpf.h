@@ -41,7 +41,7 @@ static __noinline bool respond_on_stream(struct conversation *c, struct request_
 	} else if (e->phase == PHASE_RESPONDED && was_empty) {
 		e->phase = PHASE_RESPONSE_STREAM;
 		add(&row->streams, 1);
-		take_out(c, row, LENGTH_FINAL);
+		withdraw_length(c, row, LENGTH_FINAL);
 	}
 	return e->phase == PHASE_RESPONSE_STREAM;
 }

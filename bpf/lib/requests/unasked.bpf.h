@@ -98,7 +98,7 @@ static __always_inline void defer_length(struct conversation *c, struct request_
 	if (e->phase != PHASE_RESPONDED || e->length == LENGTH_FINAL)
 		return;
 	e->undecided = length_until(e, e->settled_ns);
-	take_out(c, row, LENGTH_FINAL);
+	withdraw_length(c, row, LENGTH_FINAL);
 }
 
 static __always_inline void decide_length(struct conversation *c, struct request_row *row,
@@ -107,7 +107,7 @@ static __always_inline void decide_length(struct conversation *c, struct request
 	u32 whole = __sync_lock_test_and_set(&c->exchange.undecided, 0);
 
 	if (whole)
-		count_out(c, row, is_pushed ? c->exchange.before_push : whole);
+		count_withdrawn(c, row, is_pushed ? c->exchange.before_push : whole);
 	c->exchange.before_push = 0;
 }
 
