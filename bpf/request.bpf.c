@@ -32,7 +32,8 @@
  * upstreams, which only 1 to 3 tell apart.
  *
  * Limits: where requests are pipelined or multiplexed over one connection by another protocol than
- * HTTP/2, or inside TLS, an exchange is a turn of the conversation, not a request. The same holds
+ * HTTP/2, or inside TLS, an exchange is a turn of the conversation, not a request; tls_hello.bpf.h
+ * says which connections with HTTP/2 inside TLS are known and count as unread. The same holds
  * for HTTP/2 before Linux 5.17, and where the bytes of a program cannot be read (io_uring,
  * recvmmsg, 32-bit programs); there TLS handshakes count as exchanges, too. Datagrams are matched by
  * thread and by order (datagram.bpf.h), not by what they contain. Connections that are

@@ -63,6 +63,7 @@ requestsinclude_HEADERS = \
 	bpf/lib/requests/http2_response.bpf.h \
 	bpf/lib/requests/http2_stream.bpf.h \
 	bpf/lib/requests/in_hand.bpf.h \
+	bpf/lib/requests/inspection.bpf.h \
 	bpf/lib/requests/length.bpf.h \
 	bpf/lib/requests/listener.bpf.h \
 	bpf/lib/requests/load.bpf.h \
@@ -78,6 +79,8 @@ requestsinclude_HEADERS = \
 	bpf/lib/requests/slack.bpf.h \
 	bpf/lib/requests/socket.bpf.h \
 	bpf/lib/requests/tls.bpf.h \
+	bpf/lib/requests/tls_handshake.bpf.h \
+	bpf/lib/requests/tls_hello.bpf.h \
 	bpf/lib/requests/tls_record.bpf.h \
 	bpf/lib/requests/unasked.bpf.h \
 	bpf/lib/requests/unsent.bpf.h \

@@ -39,6 +39,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_perprocess.py \
 	tests/kernel/test_io.py \
 	tests/kernel/test_tls.py \
+	tests/kernel/test_tls_handshakes.py \
 	tests/kernel/test_container_calls.py \
 	tests/kernel/test_hostile.py \
 	tests/kernel/test_responses.py \

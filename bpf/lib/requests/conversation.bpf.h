@@ -8,13 +8,13 @@
 #include "attached.bpf.h"
 #include "datagram.bpf.h"
 #include "gap.bpf.h"
+#include "inspection.bpf.h"
 #include "load.bpf.h"
 #include "response.bpf.h"
 #include "services/service_slot.bpf.h"
 #include "serving.bpf.h"
 #include "socket.bpf.h"
 #include "storage.bpf.h"
-#include "tls_record.bpf.h"
 #include "walk.bpf.h"
 
 #define NS "scale=1/1000000000"
@@ -69,10 +69,15 @@ struct request_row {
 	u64 waiting_ns METRIC("gauge-requests_waiting rate " NS) UNIT("requests") HELP(
 		"Requests waiting: in the socket, before the first receive, average of the interval");
 	u64 unread METRIC("total_connections-unread") UNIT("connections") HELP(
-		"Connections not inspected: what is received cannot be read, or walked through, so that turns count as exchanges")
+		"Connections not inspected: what is received cannot be read, or walked through, or is HTTP/2 inside TLS, so that turns count as exchanges")
 		DEFAULT(off);
 	u64 send_wait_ns METRIC("gauge-send_wait per=exchanges " NS) UNIT("seconds") HELP(
 		"Wait in the send buffer: from the last send until all has gone out, average of all requests");
+	u64 handshakes METRIC("total_connections-tls_handshakes") UNIT("handshakes")
+		HELP("TLS handshakes: that clients have finished") DEFAULT(off);
+	u64 handshake_ns METRIC("gauge-tls_handshake per=handshakes " NS) UNIT("seconds") HELP(
+		"TLS handshake: its first bytes arrived, to the receive of its end, average of those finished")
+		DEFAULT(off);
 	/* In the first shard only. */
 	u64 oldest_ns METRIC("gauge-requests_oldest " NS) UNIT("seconds")
 		HELP("Oldest request: age of the oldest that waits or is in progress");
@@ -120,29 +125,6 @@ MMAP_ARRAY(client_owners, u32, 1) OPTION("clients");
 MMAP_ARRAY(clients, struct client_row, 1)
 OPTION("clients") SUBJECT("service via=client_slots owners=client_owners sharded");
 
-/* Inspection of the first bytes of a connection. */
-struct inspection {
-	u8 left;        /* remaining inspections, 0: the first has not been made */
-	bool is_text;   /* starts with a word in capitals and a space, as HTTP/1 */
-	bool is_stomp;  /* starts with a line that is a word in capitals */
-	bool is_broker; /* starts as STOMP, AMQP or MQTT */
-	bool upgraded;  /* HTTP/1 has ended with status 101 */
-	u8 preface;     /* bytes of HTTP/2's preface that have come */
-	u8 frames;      /* receives in a row that were frames of HTTP/2 */
-	bool again;     /* at the next receive, even of the same exchange */
-	bool sent;      /* something was sent meanwhile */
-	u32 frame_left; /* bytes of the last HTTP/2 frame with which the next call starts */
-};
-
-/* The protocol of a connection, as far as it matters here. */
-enum protocol {
-	PROTOCOL_NEW,         /* unknown, see protocol.bpf.h */
-	PROTOCOL_ALTERNATING, /* any other: an exchange is a turn of the conversation */
-	PROTOCOL_HTTP2,
-	PROTOCOL_TLS,
-	PROTOCOL_FULL_DUPLEX, /* both sides send when they like, see unasked.bpf.h */
-};
-
 /* Of a socket: its service, and the phase of its exchange. */
 struct conversation {
 	struct slot_cache cache;
@@ -158,6 +140,7 @@ struct conversation {
 	struct inspection inspection;
 	/* Records that a client sends, and those that a service as a client receives. */
 	struct tls tls, tls_responses;
+	struct handshake handshake;
 	u64 sk;          /* its address */
 	u64 inode;       /* see socket_inode() */
 	u64 attached_ns; /* value of the global attached_ns when this was made */

@@ -251,14 +251,14 @@ static void inspect_receive(struct conversation *c, struct moved *m)
 	if (c->role != ROLE_CLIENT)
 		protocol_inspect(c, m);
 	if (c->protocol == PROTOCOL_TLS)
-		tls_begin(c);
+		tls_begin(c, m->now);
 }
 
 static void inspect_client_send(struct conversation *c, struct moved *m)
 {
 	c->protocol = PROTOCOL_ALTERNATING;
 	if (moved_find(m, c->sk) && inspect_tls(m))
-		tls_begin(c);
+		tls_begin(c, m->now);
 }
 
 /* Is this the response by which HTTP/1 ends? Global: verified once. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * Connections with TLS: finds the exchanges from the records of the client. Records that belong to
- * no exchange only count as bytes, and as a receive or a send.
+ * no exchange only count as bytes, and as a receive or a send; those of a handshake also as a wait.
  */
 #ifndef TLS_BPF_H
 #define TLS_BPF_H
 
 #include "request.bpf.h"
-#include "tls_record.bpf.h"
+#include "tls_handshake.bpf.h"
 
 /* An exchange that has been started, if any, was none. */
 static void tls_cancel_request(struct conversation *c)
@@ -25,6 +25,8 @@ static __noinline bool tls_is_request(struct conversation *c, struct moved *m, i
 	u32 type = in_kernel ? tls_control(control) : 0;
 	int what = TLS_RECORDS_LOST;
 
+	if (type == TLS_HANDSHAKE && c->tls.state == TLS_CHANGED)
+		c->tls.state = TLS_OPEN_1_2;
 	if (type)
 		return type == TLS_DATA;
 	if (!c->unseen && moved_find(m, c->sk))
@@ -41,11 +43,13 @@ static __noinline bool tls_is_request(struct conversation *c, struct moved *m, i
 }
 
 /* What came before is over, or was a PROXY header. */
-static void tls_begin(struct conversation *c)
+static void tls_begin(struct conversation *c, u64 now)
 {
 	c->protocol = PROTOCOL_TLS;
 	c->unseen = false;
 	tls_cancel_request(c);
+	if (c->role != ROLE_CLIENT)
+		handshake_begin(c, now);
 }
 
 /* Does what a server has sent belong to a response? If it cannot be read (sendfile), it does. */
@@ -96,8 +100,12 @@ static __always_inline bool tls_receives(struct conversation *c, const struct so
 			add(&row->rx_bytes, m->end);
 		return row;
 	}
-	if (tls_is_request(c, m, TLS_GET_RECORD_TYPE))
+	handshake_inspect(c, m);
+	if (tls_is_request(c, m, TLS_GET_RECORD_TYPE)) {
+		handshake_requests(c, m->now);
 		return false;
+	}
+	handshake_receives(c, m->now);
 	count_receive(c, m->end, m->now);
 	if (!c->tls.received)
 		c->ready_ns = socket_has_more(sk) ? c->latest_ns : 0;
@@ -116,7 +124,12 @@ static __always_inline bool tls_sends(struct conversation *c, struct moved *m)
 			add(&row->tx_bytes, m->end);
 		return row;
 	}
-	return !tls_sends_response(c, m) && count_send(c, m->end, m->now);
+	if (tls_sends_response(c, m)) {
+		handshake_responds(c);
+		return false;
+	}
+	handshake_sends(c, m);
+	return count_send(c, m->end, m->now);
 }
 
 #endif

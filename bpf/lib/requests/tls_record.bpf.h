@@ -35,6 +35,8 @@
 #define TLS_FINISHED_1_3(hash) (4 + (hash) + 1 + 16)
 #define TLS_ALERT_1_3 (2 + 1 + 16)
 #define TLS_END_OF_EARLY_DATA (4 + 1 + 16)
+#define TLS_SETTINGS_ACK (9 + 1 + 16) /* a frame of HTTP/2 */
+#define TLS_SETTINGS_RECEIVES 16      /* first ones with requests */
 
 enum tls_type {
 	TLS_CHANGE_CIPHER_SPEC = 20,
@@ -58,8 +60,10 @@ enum tls_state {
 struct tls {
 	u32 left; /* bytes of this record that have not come yet */
 	u8 state;
-	bool data;   /* this record belongs to a request */
-	u8 received; /* bytes of the next header that have come */
+	bool data;        /* this record belongs to a request */
+	bool message;     /* a message of a handshake has come that wants a response */
+	bool short_first; /* the last request starts with TLS_SETTINGS_ACK bytes */
+	u8 received;      /* bytes of the next header that have come */
 	u8 header[TLS_HEADER];
 };
 
@@ -153,6 +157,8 @@ static __always_inline void tls_record(struct tls_walk *w)
 	case TLS_HANDSHAKE:
 		if (t->state == TLS_CHANGED && length <= TLS_FINISHED_1_2_MAX)
 			t->state = TLS_OPEN_1_2;
+		else if (t->state <= TLS_CHANGED)
+			t->message = true;
 		break;
 	case TLS_DATA:
 		t->data = tls_is_data(w, length);
@@ -160,6 +166,8 @@ static __always_inline void tls_record(struct tls_walk *w)
 	}
 	if (!t->data)
 		return;
+	if (!w->requested)
+		t->short_first = length == TLS_SETTINGS_ACK;
 	w->requested = true;
 	w->result = TLS_RECORDS_DATA;
 }
