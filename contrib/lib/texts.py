@@ -118,10 +118,16 @@ TEXTS = {   # by series and data source
         "value": "Requests waiting: in the socket, before the first receive, average of the interval.",
     },
     "total_connections-unread": {
-        "value": "Connections not inspected: what is received cannot be read, or walked through, so that turns count as exchanges.",
+        "value": "Connections not inspected: what is received cannot be read, or walked through, or is HTTP/2 inside TLS, so that turns count as exchanges.",
     },
     "gauge-send_wait": {
         "value": "Wait in the send buffer: from the last send until all has gone out, average of all requests.",
+    },
+    "total_connections-tls_handshakes": {
+        "value": "TLS handshakes: that clients have finished.",
+    },
+    "gauge-tls_handshake": {
+        "value": "TLS handshake: its first bytes arrived, to the receive of its end, average of those finished.",
     },
     "gauge-requests_oldest": {
         "value": "Oldest request: age of the oldest that waits or is in progress.",
