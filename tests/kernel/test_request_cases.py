@@ -63,9 +63,9 @@ def check_cases(test, daemon):
 
 def check_many(test, daemon):
     """Each service of a block has its row, however few there are for others."""
-    loads = [test.load("case", "threads", name=f"kt_c{i}") for i in range(MANY)]
     before = daemon.wait_rows("self", "objects-rows_request", after=time.time())[-1]
-    test.equal("services with rows before any request", before[1], 0)
+    test.equal("services with rows before any listens", before[1], 0)
+    loads = [test.load("case", "threads", name=f"kt_c{i}") for i in range(MANY)]
     stranger = test.load("case", "threads", name="kt_stranger")
     for load in (*loads, stranger):
         load.ask("1")
