@@ -61,7 +61,7 @@ static __noinline void withdraw_length(struct conversation *c, struct request_ro
 	move_in_class(c, was, LENGTH_WITHDRAWN);
 }
 
-/* Will it go on? Nobody sends any more, but it has not been answered. */
+/* The client sends nothing more: its length counts, but may still grow. */
 static __noinline void put_back(struct conversation *c)
 {
 	struct request_row *row = conversation_row(c);

@@ -22,8 +22,7 @@
 #define UNASKED_MAX 3
 #define UNASKED_PAUSE_NS 1000000 /* between two: pieces of one come faster */
 #define PUSH_PAUSE_NS 20000000   /* in a response: what follows may be unasked */
-#define PUSH_AFTER_MAX 512      /* bytes sent before the pause: of a longer response more follows */
-#define ACKNOWLEDGEMENT_MAX 128 /* bytes */
+#define ACKNOWLEDGEMENT_MAX 128  /* bytes */
 #define ACKNOWLEDGEMENT_FACTOR 4 /* how much later than the acknowledgement the next send comes */
 #define DOUBTS_MAX 3             /* turns in a row that came sooner: there are none */
 
