@@ -39,6 +39,7 @@ class Entry:
     commands: tuple = ()    # names of those that it executes: not only what it forks belongs to it
     backend: "Entry" = None
     connections: int = 8
+    counters: tuple = ("total_requests",)   # of which the sum is compared with what the client has sent
 
     def absent(self):
         """The first thing that is missing of what it needs; None: nothing is."""

@@ -193,6 +193,8 @@ WEBSOCKET = Talk(begin=[Step(b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: web
                              b"101", b"\r\n\r\n")],
                  request=Step(b"\x81\x85\0\0\0\0hello", length=7),
                  end=[Step(b"\x88\x82\0\0\0\0\x03\xe8", length=4)])
+# A WebSocket is full-duplex after its Upgrade: turns on it have no latency.
+WEBSOCKET_COUNTERS = "total_requests", "total_requests-full_duplex"
 
 
 def fast_cgi_record(kind, content):
@@ -247,9 +249,9 @@ ENTRIES = (
     Entry("node", "HTTP/1.1", "nodejs", ("node", "@HOME@/server.js"), H2load(), files={"server.js": NODE}),
     Entry("node-websocket", "WebSocket", "node-ws", ("node", "@HOME@/server.js"), WEBSOCKET,
           needs=("/usr/share/nodejs/ws/index.js",),
-          files={"server.js": NODE_WEBSOCKET}),
+          files={"server.js": NODE_WEBSOCKET}, counters=WEBSOCKET_COUNTERS),
     Entry("python-websockets", "WebSocket", "python3-websockets", ("python3", "@HOME@/server.py"), WEBSOCKET,
-          needs=("/usr/lib/python3/dist-packages/websockets",), files={"server.py": WEBSOCKETS}),
+          needs=("/usr/lib/python3/dist-packages/websockets",), files={"server.py": WEBSOCKETS}, counters=WEBSOCKET_COUNTERS),
     Entry("go", "HTTP/1.1", "golang-go", ("@HOME@/server",), H2load(), needs=("go",), files={"server.go": GO},
           setup=(("go", "build", "-o", "@HOME@/server", "server.go"),), environment={"GO111MODULE": "off",
                                                                                      "GOCACHE": "@HOME@/cache"}),

@@ -68,7 +68,7 @@ class Observer:
     """with Observer(server): ... -- a collectd with the server as its service."""
 
     def __init__(self, server, directory):
-        self.name = server.entry.name
+        self.name, self.counters = server.entry.name, server.entry.counters
         with open(os.path.join(directory, "service.pid"), "w", encoding="ascii") as file:
             file.write(f"{server.pid}\n")
         commands = "".join(f'    Process "{name}"\n' for name in server.entry.commands)
@@ -91,7 +91,8 @@ class Observer:
     def counted(self):
         """All that has been counted up to now."""
         time.sleep(0.1)     # a server may still have to notice that connections are closed
-        return self.daemon.row_after(self.name, "total_requests", time.time(), 10)[1]
+        now = time.time()
+        return sum(self.daemon.row_after(self.name, counter, now, 10)[1] for counter in self.counters)
 
     def figure(self, metric, begin, end):
         """Median of the readings that are of this time alone, or that overlap it where there are none."""
