@@ -279,15 +279,17 @@ static __always_inline void socket_closed(struct sock *sk, int state)
 	    !socket_may_count(sk, false))
 		return;
 	c = conversation_of(sk);
-	if (c && closing)
+	if (!c)
+		return;
+	if (closing)
 		serve_close(c->sk, &c->thread, bpf_ktime_get_ns());
 	if (state != TCP_FIN_WAIT2 && state != TCP_CLOSE)
 		return;
-	if (c && c->unsent)
+	if (c->unsent)
 		check_unsent(c, sk, true);
-	if (c && c->protocol == PROTOCOL_HTTP2)
+	if (c->protocol == PROTOCOL_HTTP2)
 		http2_closed(c, sk);
-	if (c && state == TCP_CLOSE)
+	if (state == TCP_CLOSE)
 		conversation_ends(c);
 }
 
@@ -309,11 +311,12 @@ static __noinline void connection_changes(struct sock *sk, int before, int state
 	struct peer *p = c && c->role == ROLE_CLIENT && c->cache.watched
 				 ? bpf_sk_storage_get(&peers, sk, NULL, 0)
 				 : NULL;
-	struct client_row *row = p ? client_row(slot_index(c->cache.slot)) : NULL;
+	struct client_row *row;
 
-	if (!row)
+	if (!p)
 		return;
-	if (state == TCP_CLOSE && slot_cache_has_slot(&c->cache, &client_owners))
+	row = client_row(slot_index(c->cache.slot));
+	if (row && state == TCP_CLOSE && slot_cache_has_slot(&c->cache, &client_owners))
 		client_ends(row, p, &c->exchange, bpf_ktime_get_ns());
 	peer_changes(c, p, sk, before, state, bpf_ktime_get_ns());
 }
