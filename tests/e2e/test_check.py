@@ -233,6 +233,9 @@ PluginDir "{os.path.dirname(os.path.abspath(collectd.plugin_path(lib.BUILD)))}"
 LoadPlugin ebpf
 <Plugin ebpf>
   ObjectDirectory "{objects}"
+  # The command names of other tests are services, too.
+  MaxServices 1024
+  MaxNewServices 10000
   Percentil 99
   Percentile 0.99
   {block}
