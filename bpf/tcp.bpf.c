@@ -23,7 +23,6 @@
 #include "opened.bpf.h"
 #include "storage.bpf.h"
 
-#define INIT_TGID 1
 #define ABANDONED_NS 50000000ULL /* who closes earlier has not waited for it */
 
 /* Counters of the kernel, for the whole machine. */
@@ -401,22 +400,13 @@ static void discover_connection(struct sock *sk, u32 row)
  * from no service to any at once. */
 static void note_holder(struct connection *c, u32 row)
 {
-	if (c->holders_walk != holders_walk) {
-		if (c->holders_walk && !c->is_owned && c->other)
-			c->row = c->other - 1;
-		c->holders_walk = holders_walk;
-		c->other = 0;
-		c->is_owned = false;
-	}
+	if (c->holders.walk != holders_walk)
+		c->row = holders_row(&c->holders, c->row);
 	if (c->row == SERVICE_OTHER && service_watched(row))
 		c->row = row;
-	if (c->row == row)
-		c->is_owned = true;
-	else
-		c->other = row + 1;
+	holders_note(&c->holders, holders_walk, c->row, row);
 }
 
-/* Init only has sockets on which it listens for others. */
 SEC("iter/task_file")
 SAMPLE("hz=1")
 int tcp_holders(struct bpf_iter__task_file *ctx)

@@ -6,6 +6,7 @@
 #define CONNECTION_BPF_H
 
 #include "kernel/net.bpf.h"
+#include "holders.bpf.h"
 #include "services/service_slot.bpf.h"
 
 #define NS "scale=1/1000000000"
@@ -97,10 +98,7 @@ struct connection {
 	u64 walk; /* last one to visit it, where a walk visits a socket several times */
 	u32 phase;
 	u32 row;
-	/* By the last scan of who has it open: */
-	u32 holders_walk; /* the number of that scan */
-	u32 other;        /* 1 + the row of a service that is not its own; 0: there was none */
-	bool is_owned;    /* its own service has it open */
+	struct holders holders;
 	/* With Option "opened", see opened.bpf.h: */
 	u64 opening;
 	u32 opener;

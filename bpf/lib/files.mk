@@ -18,6 +18,7 @@ bpfinclude_HEADERS = \
 	bpf/lib/gap.bpf.h \
 	bpf/lib/go_call.bpf.h \
 	bpf/lib/hist.h \
+	bpf/lib/holders.bpf.h \
 	bpf/lib/kernel.bpf.h \
 	bpf/lib/map.bpf.h \
 	bpf/lib/memory.bpf.h \

@@ -16,13 +16,13 @@
 #ifndef LISTENER_BPF_H
 #define LISTENER_BPF_H
 
+#include "attached.bpf.h"
+#include "holders.bpf.h"
 #include "refused.bpf.h"
 #include "services/service_slot.bpf.h"
-#include "attached.bpf.h"
 #include "socket.bpf.h"
 
 #define LISTENERS_MAX 4096
-#define INIT_TGID 1
 #define WALK_DIVISOR 100 /* walks use at most this part of a CPU */
 
 struct listener_row {
@@ -42,10 +42,7 @@ struct listener {
 	u64 pending; /* drops that are not yet counted for a service */
 	u32 counted; /* drops, by the kernel's counter */
 	u32 row;
-	/* By the last walk over all open files: */
-	u32 walk;     /* the number of that walk */
-	u32 other;    /* 1 + the row of a service that is not its own; 0: there was none */
-	u64 is_owned; /* its own service has it open */
+	struct holders holders;
 };
 
 /* By the address of the socket. */
@@ -214,19 +211,6 @@ static void listeners_read(void)
 	listeners_attached_ns = attached_ns;
 }
 
-static void note_listener_owner(struct listener *l, u32 row)
-{
-	if (l->walk != listeners_walk) {
-		l->walk = listeners_walk;
-		l->is_owned = false;
-		l->other = 0;
-	}
-	if (l->row == row)
-		l->is_owned = true;
-	else if (!l->other)
-		l->other = row + 1;
-}
-
 static void visit_open_socket(struct task_struct *task, const struct sock *sk)
 {
 	struct listener *l;
@@ -234,16 +218,14 @@ static void visit_open_socket(struct task_struct *task, const struct sock *sk)
 	sk = socket_stream(sk);
 	l = listener_at(sk);
 	if (l && task->tgid != INIT_TGID)
-		note_listener_owner(l, service_of(task));
+		holders_note(&l->holders, listeners_walk, l->row, service_of(task));
 	else if (!l)
 		listener_make(sk, service_of(task));
 }
 
-/* It goes to another service if that has it open and its own does not. */
 static long settle_listener(void *map, u64 *at, struct listener *l, void *context)
 {
-	if (l->walk == listeners_walk && !l->is_owned && l->other)
-		l->row = l->other - 1;
+	l->row = holders_row(&l->holders, l->row);
 	count_drops(l->row, __sync_lock_test_and_set(&l->pending, 0));
 	return 0;
 }
