@@ -26,7 +26,6 @@
 #define BALANCE_NS 1000000ULL
 #define BALANCE_SAMPLES 8
 #define DATAGRAMS_OPEN 512
-#define DATAGRAMS_SKIPPED 128
 #define DATAGRAMS_TRIES 8
 #define DATAGRAMS_TIMEOUT_NS 5000000000ULL
 
@@ -267,28 +266,52 @@ static __always_inline bool datagrams_remove(struct datagrams *d, u32 receiver, 
 	return false;
 }
 
-/* The first position of the ring without an open request, of those next to tail; tail: none. Global,
- * as the functions below: verified once. */
-__noinline u32 datagrams_free(struct datagrams *d, u32 tail, u64 now)
+/* Number of the lowest bit that is set. clang 14 has no instructions for __builtin_ctzll(). */
+static __always_inline u32 lowest_bit(u64 word)
 {
-	if (!d)
-		return tail;
-	for (u32 i = 0; i < DATAGRAMS_SKIPPED; i++) {
-		u64 request = *(volatile u64 *)&d->requests[(tail + i) % DATAGRAMS_OPEN];
+	u32 bit = 0;
 
-		if (!request || datagram_has_expired(request, now))
-			return tail + i;
+	for (u32 half = 32; half; half /= 2) {
+		if (!(word & ((1ULL << half) - 1))) {
+			word >>= half;
+			bit += half;
+		}
+	}
+	return bit;
+}
+
+static __always_inline u64 open_of_all(struct datagrams *d, u32 at)
+{
+	u64 open = 0;
+
+	for (u32 i = 0; i < DATAGRAM_RECEIVERS && d->receivers[i].thread; i++)
+		open |= *(volatile u64 *)open_word(d, i, at);
+	return open;
+}
+
+/* The first position of the ring from tail on without an open request; tail: all have one. Global,
+ * as the functions below: verified once. */
+__noinline u32 datagrams_free(struct datagrams *d, u32 tail)
+{
+	if (!d || !*(volatile u64 *)&d->requests[tail % DATAGRAMS_OPEN])
+		return tail;
+	for (u32 i = 0; i <= OPEN_WORDS; i++) {
+		u32 at = i ? (tail & ~63U) + 64 * i : tail;
+		u64 unused = ~open_of_all(d, at) >> at % 64;
+
+		if (unused)
+			return at + lowest_bit(unused);
 	}
 	return tail;
 }
 
 /* Reserves a slot of the ring, behind those that have open requests, such as those of another
  * thread's batch. */
-static __always_inline u32 datagrams_reserve(struct datagrams *d, u64 now)
+static __always_inline u32 datagrams_reserve(struct datagrams *d)
 {
 	for (u32 i = 0; i < DATAGRAMS_TRIES; i++) {
 		u32 tail = *(volatile u32 *)&d->requests_tail;
-		u32 at = d->responds ? datagrams_free(d, tail, now) : tail;
+		u32 at = d->responds ? datagrams_free(d, tail) : tail;
 
 		if (__sync_val_compare_and_swap(&d->requests_tail, tail, at + 1) == tail)
 			return at;
@@ -310,7 +333,7 @@ __noinline int datagrams_add(struct datagrams *d, u64 arrived_ns, u64 now)
 		receiver = receiver_make(d);
 	receiver %= DATAGRAM_RECEIVERS;
 	r = &d->receivers[receiver];
-	at = datagrams_reserve(d, now);
+	at = datagrams_reserve(d);
 	request = (now & ((1ULL << REQUESTED_BITS) - 1)) | (u64)receiver << RECEIVER_SHIFT |
 		  (arrived_ns ? wait_pack(now - arrived_ns) << WAIT_SHIFT : 0);
 	if (r->responded)
@@ -333,20 +356,6 @@ static __always_inline u64 datagrams_receive(struct datagrams *d, u64 now, u32 m
 		arrived_ns = 0;
 	datagrams_add(d, arrived_ns, now);
 	return arrived_ns;
-}
-
-/* Number of the lowest bit that is set. clang 14 has no instructions for __builtin_ctzll(). */
-static __always_inline u32 lowest_bit(u64 word)
-{
-	u32 bit = 0;
-
-	for (u32 half = 32; half; half /= 2) {
-		if (!(word & ((1ULL << half) - 1))) {
-			word >>= half;
-			bit += half;
-		}
-	}
-	return bit;
 }
 
 /* Slot of the receiver's oldest request from this position of the ring on; DATAGRAMS_OPEN: none. */
