@@ -23,7 +23,7 @@ KNOWN = 0.02
 SLACK = 1e-3 * SLOWNESS  # s, of an average: between the programs' clocks and the socket
 CLIENTS = 8
 EXPIRY = 5  # seconds after which a request without a response is dropped
-KEPT = 300  # requests that a server responds to after as many others: more than half of the probe's ring
+DEFERRED = 300  # requests that a server responds to after as many others: more than half of the probe's ring
 WARM = "1 20 1 0 0"  # makes the series
 # Name; arguments of load_receivers; requests of a client at once, and without a response after each.
 SERVERS = (
@@ -44,7 +44,7 @@ CONF = """
   </Probe>""" + "".join(f"""
   <Service "{name}">
     Process "kt_{name}"
-  </Service>""" for name, *_ in (*SERVERS, ("kept",)))
+  </Service>""" for name, *_ in (*SERVERS, ("deferred",)))
 PR_SET_NAME = 15
 SO_RCVBUFFORCE, BUFFER = 33, 4 << 20
 
@@ -119,19 +119,19 @@ def udp_socket():
     return sock
 
 
-def start_kept(test):
-    """A server that responds to the first request, then to each of as many others as it keeps, then to those. Returns a client."""
+def start_deferring(test):
+    """A server that responds to the first request, and to the next DEFERRED after as many others. Returns a client."""
     server, client = udp_socket(), udp_socket()
     server.bind(("127.0.0.1", free_port(socket.SOCK_DGRAM)))
     client.connect(server.getsockname())
     if os.fork() == 0:
         die_with_test()
-        ctypes.CDLL(None).prctl(PR_SET_NAME, test.own("kt_kept").encode(), 0, 0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_NAME, test.own("kt_deferred").encode(), 0, 0, 0)
         server.sendto(*server.recvfrom(SIZE))
-        kept = [server.recvfrom(SIZE) for _ in range(KEPT)]
-        for _ in range(KEPT):
+        deferred = [server.recvfrom(SIZE) for _ in range(DEFERRED)]
+        for _ in range(DEFERRED):
             server.sendto(*server.recvfrom(SIZE))
-        for request in kept:
+        for request in deferred:
             server.sendto(*request)
         server.recv(SIZE)
         os._exit(0)
@@ -144,17 +144,17 @@ def ask(client):
     client.recv(SIZE)
 
 
-def check_kept(test, daemon, client):
+def check_deferred(test, daemon, client):
     ask(client)
-    begin = daemon.exchanges("kept", time.time())
-    for _ in range(KEPT):
+    begin = daemon.exchanges("deferred", time.time())
+    for _ in range(DEFERRED):
         client.send(b"k" * SIZE)
-    for _ in range(KEPT):
+    for _ in range(DEFERRED):
         ask(client)
-    for _ in range(KEPT):
+    for _ in range(DEFERRED):
         client.recv(SIZE)
-    end = daemon.exchanges("kept", time.time())
-    test.equal("kept: requests, bytes", [b - a for a, b in zip(begin, end)], [2 * KEPT] + [2 * KEPT * SIZE] * 2)
+    end = daemon.exchanges("deferred", time.time())
+    test.equal("deferred: requests, bytes", [b - a for a, b in zip(begin, end)], [2 * DEFERRED] + [2 * DEFERRED * SIZE] * 2)
 
 
 def main():
@@ -163,14 +163,14 @@ def main():
         daemon.wait_rows("self", "duration-read_request", 1)
         # Hook set 3 does not see the end of a receive that is older than the probe.
         servers = {name: test.load("receivers", *arguments, name="kt_" + name) for name, arguments, *_ in SERVERS}
-        client = start_kept(test)
+        client = start_deferring(test)
         for server in servers.values():
             server.hear()
         for name, server in servers.items():
             server.ask(WARM)
             daemon.row_after(name, "latency-wait-average", 0)
         all_at_once(test, daemon, servers)
-        check_kept(test, daemon, client)
+        check_deferred(test, daemon, client)
         expired(test, daemon, "silent", servers["silent"])
 
 
