@@ -45,6 +45,11 @@ def in_mounts(*commands):
     return ["unshare", "--mount", "sh", "-ec", "\n".join(commands) + '\nexec "$@"', "sh"]
 
 
+def without(*probes):
+    """The blocks of a configuration that switch these probes off."""
+    return "".join(f'\n  <Probe "{probe}">\n    Enable false\n  </Probe>\n' for probe in probes)
+
+
 def end_after(seconds):
     def overtime(_signum, _frame):
         raise Overtime(f"not done after {seconds} s")

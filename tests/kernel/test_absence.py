@@ -17,7 +17,7 @@ import subprocess
 import time
 
 import collectd
-from lib import BUILD, SLOWNESS, WITH_TRACEFS, Skip, Test, in_mounts
+from lib import BUILD, SLOWNESS, WITH_TRACEFS, Skip, Test, in_mounts, without
 
 RENAMES = 200
 ROWS = 5
@@ -49,10 +49,7 @@ RENAMER = """
   <Service "renamer">
     Process "kt_renamer"
   </Service>
-  <Probe "poll">
-    Enable false
-  </Probe>
-"""
+""" + without("poll")
 
 
 def probe(name):

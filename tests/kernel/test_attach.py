@@ -13,12 +13,12 @@ import subprocess
 import time
 
 import lib
-from lib import Test
+from lib import Test, without
 
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
 CALLS = 1000
 HOOK = b"uprobe" + b"/" * 77 + b"path:called"
-OFF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("poll", "request", "process"))
+OFF = without("poll", "request", "process")
 KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
 
 

@@ -9,7 +9,7 @@ import os
 import time
 
 import lib
-from lib import Test
+from lib import Test, without
 
 INTERVAL = 0.5 if lib.SLOWNESS < 2 and not os.environ.get("TEST_FIGURES") else 2
 CONF = """
@@ -17,12 +17,7 @@ CONF = """
   <Service "load">
     Process "kt_blocked"
   </Service>
-  <Probe "disk">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
+""" + without("disk", "poll") + """
   <Probe "blocked">
     Object "{object}"
     Rows 512

@@ -11,21 +11,12 @@ import re
 import time
 
 from cgroups import Cgroups, controller_root, unified_root
-from lib import SLOWNESS, Skip, Test
+from lib import SLOWNESS, Skip, Test, without
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 TALKS, SHORT_LIVES = 5000, 100
 NAME = "kt-triton"
-ALONE = """
-  <Probe "process">
-    Enable false
-  </Probe>
-  <Probe "request">
-    Enable false
-  </Probe>
-  <Probe "delay">
-    Enable false
-  </Probe>
+ALONE = without("process", "request", "delay") + """
   <Service "triton-server">
     Container "{identity}"
   </Service>

@@ -12,7 +12,7 @@ import time
 
 import truth
 from cgroups import Cgroups
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 
 INTERVAL = 0.5 if SLOWNESS < 2 else 2
 CROWD = 200
@@ -25,10 +25,7 @@ MIB = 1 << 20
 BASE = """
   MaxServices 1000
   Percentile 99
-""" + "".join(f"""
-  <Probe "{probe}">
-    Enable false
-  </Probe>""" for probe in ("process", "poll", "oom"))
+""" + without("process", "poll", "oom")
 BLOCK = BASE + """
   ServicesFrom "units" "commands"
   <Service "kept">

@@ -14,17 +14,11 @@ import signal
 import socket
 import time
 
-from lib import SLOWNESS, Test, die_with_test
+from lib import SLOWNESS, Test, die_with_test, without
 from request_hook_sets import no_readings
 
 NAME = "kt_datagram"
-CONF = f"""
-  <Probe "delay">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
+CONF = without("delay", "poll") + f"""
   <Service "datagram">
     Process "{NAME}"
   </Service>

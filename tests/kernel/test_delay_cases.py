@@ -10,7 +10,7 @@ import os
 import time
 
 import delays
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 
 WHOLE, SHORT = 1, 0.5 if SLOWNESS < 2 else 1  # intervals, s: where figures are measured, and otherwise
 PRESENT = 0.1  # share of the threads that must be seen
@@ -161,8 +161,7 @@ def check_brief(test, daemon, server):
 
 
 def check_disabled(test):
-    off = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("delay", "request"))
-    daemon = test.collectd(delays.services("few") + off, interval=SHORT)
+    daemon = test.collectd(delays.services("few") + without("delay", "request"), interval=SHORT)
     daemon.wait_rows("self", "duration-read_process", 3)
     found = [name for name in daemon.metrics("self") if "delay" in name]
     test.equal("disabled: its figures in ebpf-self", found, [])

@@ -27,13 +27,13 @@ import disks
 import lib
 from cgroups import Cgroups
 from disks import FLUSHES, MIB, READ_MS, READ_SECTORS, READS, WRITE_MS, WRITES, WRITTEN_SECTORS
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 from tracing import Trace
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 SECTOR = 512
 COMPLETIONS = os.path.join(lib.BUILD, "tests", "bpf", "completions.bpf.o")
-OTHERS = "".join(f'  <Probe "{name}">\n    Enable false\n  </Probe>\n' for name in ("delay", "process", "request"))
+OTHERS = without("delay", "process", "request")
 CONF = OTHERS + f"""
   <Service "first">
     Process "kt_first"

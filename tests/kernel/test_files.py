@@ -15,7 +15,7 @@ import threading
 import time
 
 import truth
-from lib import Load, SLOWNESS, Test, WITH_TRACEFS, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Load, Test, in_mounts, without
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 SERIES = {"opens": "total_operations-open", "failed": "errors-open", "created": "total_operations-create",
@@ -26,7 +26,7 @@ WITH_READS = (1, 2, 3, 4)
 WITH_VECTORS = (1, 3)
 NEEDS_OPTION = (5,)
 UNAVAILABLE = "Operation not permitted|the running kernel lacks a function"
-CONF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("process", "request", "delay")) + \
+CONF = without("process", "request", "delay") + \
     "".join(f'<Service "{name}">\n Process "kt_f{name}"\n</Service>\n' for name in SERVICES)
 ALL = 1           # ns: threshold of slow calls, low enough to count each
 THRESHOLD = 0.1   # s

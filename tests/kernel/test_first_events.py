@@ -10,7 +10,7 @@ import os
 import time
 
 from check import Skip
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 KINDS = ("tcp", "unix")
@@ -25,9 +25,7 @@ CONF = "\n".join(f"""
   <Probe "request">
     Option "clients"
   </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>"""
+""" + without("poll")
 
 
 def counted(daemon, kind):

@@ -19,7 +19,7 @@ import bpf_objects
 import lib
 from cgroups import Cgroups
 from foreign import HISTOGRAMS, HOSTILE, NAMES, SHAPES
-from lib import Test
+from lib import Test, without
 
 HALF = '<Key "half">\n</Key>\n<Key "bucket">\nDecode "bucket"\n</Key>'
 PERCENTILES = (50, 90, 95, 99, 99.9)
@@ -279,8 +279,7 @@ def main():
                 hostile % (tables | {"object": path("hostile")}))
         probes = ("shapes", "names", "histograms", "hostile")
         others = (os.path.basename(name).split(".")[0] for name in glob.glob(os.path.join(lib.BUILD, "bpf", "*.bpf.o")))
-        off = "".join(f'<Probe "{name}">\nEnable false\n</Probe>\n' for name in others)
-        daemon = test.collectd(off + conf, interval=INTERVAL)
+        daemon = test.collectd(without(*others) + conf, interval=INTERVAL)
         for probe in probes:
             daemon.wait_rows("self", f"objects-keys_{probe}", 1)
         maps = Maps(daemon)

@@ -10,10 +10,10 @@ import re
 import shutil
 
 import lib
-from lib import Test
+from lib import Test, without
 
 KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
-OFF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("poll", "request", "process"))
+OFF = without("poll", "request", "process")
 INTERNALS = re.compile(r"libbpf|function_(call|return|entry|exit)|failed to|errno|\bE[A-Z]{3,}\b|-\d+\b|lacks this hook")
 NO_KPROBES = "the kernel is built without kprobes"
 MANY = 200

@@ -11,11 +11,11 @@ import re
 import subprocess
 import time
 
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 0.5
 ROUNDS = 600
-OFF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("poll", "request", "process"))
+OFF = without("poll", "request", "process")
 SERVICES = """
 <Service "one">
   Process "kt_one"

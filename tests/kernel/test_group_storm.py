@@ -15,7 +15,7 @@ import time
 import bpf_objects
 import truth
 from cgroups import Cgroups, controller_root, unified_root
-from lib import SLOWNESS, Skip, Test
+from lib import SLOWNESS, Skip, Test, without
 
 INTERVAL = 0.5 if SLOWNESS < 2 else 1
 CONTAINERS = 10000 if SLOWNESS < 2 else 1000
@@ -30,13 +30,7 @@ CONF = f"""
   <Service "late">
     Unit "kt_late.service"
   </Service>
-  <Probe "request">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
-"""
+""" + without("request", "poll")
 
 
 def hierarchy():

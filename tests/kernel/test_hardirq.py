@@ -12,7 +12,7 @@ import os
 import time
 
 import truth
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 from tracing import Trace, durations, init_threads, percentile
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
@@ -20,12 +20,7 @@ CONF = """
   <Service "none">
     Process "kt_none"
   </Service>
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "request">
-    Enable false
-  </Probe>
+""" + without("poll", "request") + """
   <Probe "hardirq">
     Enable true
     %s

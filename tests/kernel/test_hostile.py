@@ -11,7 +11,7 @@ import os
 import time
 
 import lib
-from lib import Test
+from lib import Test, without
 
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 1
 BURST, PERIOD, TEXTS = 10, 60, 16  # notifications at once; then one for each of TEXTS texts in PERIOD seconds
@@ -22,13 +22,7 @@ GOOD = """
   <Service "busy">
     Process "kt_busy"
   </Service>
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "request">
-    Enable false
-  </Probe>
-"""
+""" + without("poll", "request")
 BLOCKED_OTHERS = "it kept others from the walk over tasks, and is called no more"
 # Object, what is replaced in it, and a part of its message; None: it is a probe.
 OBJECTS = {

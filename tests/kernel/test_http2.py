@@ -12,7 +12,7 @@ import socket
 import time
 
 import http2
-from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts, without
 from request_hook_sets import KNOWS_ARRIVAL, HOOK_SETS, gets
 from test_progress import (INTERVAL, METRICS, NEVER, Request, at_once, check_time, figures, readings, rows_around,
                            spans, wait_quiet)
@@ -49,16 +49,7 @@ CASES = {
 NOT_SEEN = {5: "preadv2"}  # by hook set
 OTHERS = {"streams": {}, "many": {}, "closed": {}, "garbage": {}, "several": {"receive": "several"}}
 NAMES = (*CASES, *OTHERS)
-CONF = f"""
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "process">
-    Enable false
-  </Probe>
-  <Probe "delay">
-    Enable false
-  </Probe>
+CONF = without("poll", "process", "delay") + f"""
   <Probe "request">
     Collect "total_requests" "total_requests-streams" "total_connections-unread" "gauge-requests_in_progress"
     Collect "gauge-requests_waiting" "gauge-requests_oldest"

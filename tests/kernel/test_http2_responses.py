@@ -9,7 +9,7 @@ import socket
 import time
 
 import responses
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 from request_hook_sets import IN_SOCKET
 
 INTERVAL = 0.5 if SLOWNESS < 2 else 2
@@ -21,12 +21,7 @@ CONF = """
     Response "4xx" "HTTP/2 4"
     Response "ended" "HTTP/2 ??? end"
   </Service>
-  <Probe "delay">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
+""" + without("delay", "poll") + """
   <Probe "request">
     HookSet {hooks}
   </Probe>"""

@@ -10,7 +10,7 @@ Truth: what the servers do (load_quit.c, load_push.c).
 import time
 
 from delays import probe
-from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts, without
 from request_hook_sets import HOOK_SETS
 
 POOLS = {f"{family}_{closer}": f"kt_q_{family[0]}{closer[:2]}" for family in ("tcp", "unix") for closer in ("own", "other")}
@@ -23,10 +23,6 @@ CONF = "".join(f'<Service "{name}">\n Process "{command}"\n</Service>\n' for nam
     Parameter "stream_after" 3600
   </Probe>
 """
-WITHOUT_DELAY = """
-  <Probe "delay">
-    Enable false
-  </Probe>"""
 FREQUENCY, BUDGET = 200, 50
 IDLE_S = 1  # between the end of a connection and the next request
 METRIC = "percent-slack_threads"
@@ -95,7 +91,7 @@ def check_push(test, daemons, load):
 def main():
     with Test(limit=60) as test:
         sampled = test.collectd(CONF.replace("HookSet {}", "") + probe(FREQUENCY, BUDGET), interval=INTERVAL)
-        daemons = {hook_set: test.collectd(CONF.format(hook_set) + WITHOUT_DELAY, interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS),
+        daemons = {hook_set: test.collectd(CONF.format(hook_set) + without("delay"), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS),
                                            collect=("request",))
                    for hook_set in HOOK_SETS}
         for hook_set, daemon in list(daemons.items()):

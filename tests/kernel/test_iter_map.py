@@ -12,21 +12,11 @@ import subprocess
 import time
 
 import lib
-from lib import Test
+from lib import Test, without
 
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
 SOCKETS, CLOSED = 50, 20
-CONF = """
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "request">
-    Enable false
-  </Probe>
-  <Probe "process">
-    Enable false
-  </Probe>
-"""
+CONF = without("poll", "request", "process")
 
 
 def probe(name, source, lines):

@@ -10,7 +10,7 @@ import os
 import time
 
 import lib
-from lib import Test
+from lib import Test, without
 
 KINDS = ("hash", "lru_hash", "percpu_hash", "lru_percpu_hash", "array", "narrow")
 SIGNALS = ("SIGHUP", "SIGINT", "SIGQUIT")
@@ -20,12 +20,7 @@ CONF = """
   <Service "good">
     Process "kt_good"
   </Service>
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "request">
-    Enable false
-  </Probe>
+""" + without("poll", "request") + """
   <Probe "hostile">
     Object "%s"
     Rows %d

@@ -11,7 +11,7 @@ import shutil
 import signal
 import time
 
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 
 CYCLES = 2
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
@@ -43,15 +43,9 @@ GOOD = """
   <Service "good">
     Process "kt_good"
   </Service>
-  <Probe "disk">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
-"""
+""" + without("disk", "poll")
 # Without the probes that take longest to load.
-QUICK = GOOD + "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("request", "delay"))
+QUICK = GOOD + without("request", "delay")
 
 
 def about(daemon):

@@ -14,7 +14,7 @@ import time
 
 import truth
 from cgroups import Cgroups, controller_root, unified_root
-from lib import SLOWNESS, Skip, Test
+from lib import SLOWNESS, Skip, Test, without
 
 MIB = 1 << 20
 INTERVAL = 0.5 if SLOWNESS < 2 else 2  # a unit that is started again within 10 intervals keeps its series
@@ -53,16 +53,7 @@ CONF = """
   <Probe "pressure">
     Enable true
   </Probe>
-  <Probe "disk">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "request">
-    Enable false
-  </Probe>
-"""
+""" + without("disk", "poll", "request")
 
 
 def keyed(text):

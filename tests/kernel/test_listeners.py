@@ -11,17 +11,14 @@ import socket
 import time
 
 from connections import IPV4, WHERE, Peer, kernel, own_network
-from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts, without
 from request_hook_sets import HOOK_SETS, no_readings
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 2
 DROPS = "total_events-listen_drops"
 SEES_CLOSE = (1, 2, 3, 4)  # hook sets that count what is dropped between the last reading and the close
 NAMES = ("early", "full", "accepts", "first", "second", "heir", "new", "closes", "aborts", "client")
-CONF = """
-  <Probe "process">
-    Enable false
-  </Probe>
+CONF = without("process") + """
   <Probe "request">
     HookSet {}
     Option "syscalls"

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 
-from lib import SLOWNESS, Skip, Test
+from lib import SLOWNESS, Skip, Test, without
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 2
 MIB = 1 << 20
@@ -31,12 +31,9 @@ CONF = f"""
   <Service "peer">
     Process "kt_peer"
   </Service>
-  <Probe "poll">
-    Enable false
-  </Probe>
-"""
+""" + without("poll")
 # Of this daemon notifications alone are wanted, and no other probe has series.
-QUIET = CONF + "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("process", "request", "delay", "disk")) + """
+QUIET = CONF + without("process", "request", "delay", "disk") + """
   <Probe "oom">
     Ignore "*"
   </Probe>

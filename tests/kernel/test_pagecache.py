@@ -11,7 +11,7 @@ import mmap
 import os
 import time
 
-from lib import LIBC, SLOWNESS, Test
+from lib import LIBC, SLOWNESS, Test, without
 from test_oom import LIMIT, MIB, Cgroup
 from truth import PAGE
 
@@ -27,7 +27,7 @@ RATIO = "cache_ratio-page_hit"
 REMOVED = {"reclaimed": "cache_eviction-page_reclaimed", "dropped": "cache_eviction-page_dropped"}
 VMSTAT = {"workingset_refault_file": "vmpage_action-refault_file", "nr_dirtied": "vmpage_action-dirtied",
           "nr_written": "vmpage_action-written"}
-CONF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("process", "request", "delay")) + """
+CONF = without("process", "request", "delay") + """
   <Service "user">
     Process "kt_puser"
   </Service>

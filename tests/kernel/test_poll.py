@@ -13,7 +13,7 @@ import termios
 import time
 
 import lib
-from lib import Test
+from lib import Test, without
 from request_hook_sets import no_readings
 from test_absence import WITH_TRACEFS, in_mounts, said
 from truth import Curve
@@ -30,8 +30,8 @@ NEEDS_OPTION = (3, 4)
 SLACK = 30e-6 * lib.SLOWNESS  # between the kernel's clock and the program's
 LONG_S = max(6, 4 * INTERVAL)
 
-ALONE = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("delay", "process", "request"))
-BESIDE_PROCESS = f'<Probe "process">\n Interval {WALKS}\n</Probe>\n<Probe "request">\n Enable false\n</Probe>\n'
+ALONE = without("delay", "process", "request")
+BESIDE_PROCESS = f'<Probe "process">\n Interval {WALKS}\n</Probe>\n' + without("request")
 
 
 def command(service):

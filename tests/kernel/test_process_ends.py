@@ -10,7 +10,7 @@ import os
 import time
 
 import truth
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 
 CONF = """
   <Service "ends">
@@ -25,9 +25,7 @@ CONF = """
   <Service "churn">
     Process "kt_churn"
   </Service>
-  <Probe "disk">
-    Enable false
-  </Probe>
+""" + without("disk") + """
   <Probe "lifecycle">
     Enable true
     Collect "*"

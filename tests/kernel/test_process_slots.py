@@ -12,7 +12,7 @@ import time
 
 import lib
 import truth
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 
 ROWS = 32
 TOP = 4 * ROWS  # a row may have one process after the other in a reading: none is to be left out for its rank
@@ -27,15 +27,7 @@ CONF = """
     PerProcess true
     TopN %(top)d
   </Service>
-  <Probe "process">
-    Enable false
-  </Probe>
-  <Probe "request">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
+""" + without("process", "request", "poll") + """
   <Probe "lives">
     Object "%(objects)s/lives.bpf.o"
     Rows %(rows)d

@@ -17,20 +17,11 @@ import socket
 import threading
 import time
 
-from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts, without
 from request_hook_sets import KNOWS_ARRIVAL, HOOK_SETS, gets
 
 KINDS = ("tcp", "unix", "udp")
-CONF = """
-  <Probe "delay">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "process">
-    Enable false
-  </Probe>""" + "".join(f"""
+CONF = without("delay", "poll", "process") + "".join(f"""
   <Service "{kind}">
     Process "kt_p_{kind}"
   </Service>""" for kind in KINDS)

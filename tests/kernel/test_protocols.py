@@ -21,7 +21,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Callable
 
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.path += [os.path.join(TOP, "tests", "measure", where) for where in ("cost", "accuracy")]
@@ -34,11 +34,7 @@ from request_hook_sets import gets  # noqa: E402
 
 LONG = bool(os.environ.get("TEST_LONG")) and SLOWNESS == 1
 SIZE = (10 if LONG else 0.5) / SLOWNESS
-CONF = """
-  <Probe "poll">
-    Enable false
-  </Probe>
-"""
+CONF = without("poll")
 INTERVAL = 1 if LONG or SLOWNESS >= 2 or os.environ.get("TEST_FIGURES") else 0.25
 HTTP2, TLS = 0.001, 0.01
 # A connection that is older than the probe is one with HTTP/2 when so many receives have looked like it.

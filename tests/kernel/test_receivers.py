@@ -12,7 +12,7 @@ import socket
 import time
 
 from connections import free_port
-from lib import SLOWNESS, Test, die_with_test
+from lib import SLOWNESS, Test, die_with_test, without
 from request_hook_sets import gets, no_readings
 
 INTERVAL = 0.5 if SLOWNESS < 2 else 3  # seconds
@@ -36,12 +36,7 @@ SERVERS = (
 )
 CONF = """
   Buckets true
-  <Probe "delay">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>""" + "".join(f"""
+""" + without("delay", "poll") + "".join(f"""
   <Service "{name}">
     Process "kt_{name}"
   </Service>""" for name, *_ in (*SERVERS, ("deferred",)))

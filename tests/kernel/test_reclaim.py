@@ -16,7 +16,7 @@ import time
 
 import truth
 from cgroups import Cgroups, controller_root, unified_root
-from lib import SLOWNESS, WITH_TRACEFS, Skip, Test, die_with_test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Skip, Test, die_with_test, in_mounts, without
 from tracing import Trace, durations, percentile
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
@@ -31,12 +31,7 @@ RESERVE = "/proc/sys/vm/min_free_kbytes"
 CONF = """
   ServicesFrom "commands"
   MaxServices 1000
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "request">
-    Enable false
-  </Probe>
+""" + without("poll", "request") + """
   <Service "eater">
     Process "kt_eater"
   </Service>

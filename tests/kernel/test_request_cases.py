@@ -8,19 +8,13 @@ Truth: load_case.c, whose numbers follow from what it was asked.
 
 import time
 
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 
 INTERVAL = 0.5 if SLOWNESS < 2 else 2
 CASES = ("threads", "large", "noise", "splice", "ring", "ring_file", "forking", "prefork", "pool", "pipeline",
          "rename")
 # Not of this test, and unavailable on some kernels.
-NO_POLL = """
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "delay">
-    Enable false
-  </Probe>"""
+NO_POLL = without("poll", "delay")
 CONF = NO_POLL + "\n".join(f"""
   <Service "{case}">
     Process "kt_{case}"

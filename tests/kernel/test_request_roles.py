@@ -12,7 +12,7 @@ import signal
 import socket
 import time
 
-from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts, without
 from request_hook_sets import HOOK_SETS
 
 INTERVAL = 0.5 if SLOWNESS < 2 else 1
@@ -167,12 +167,7 @@ PROBE = """
     Option "syscalls"
     Option "clients"
   </Probe>
-  <Probe "delay">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>"""
+""" + without("delay", "poll")
 
 
 class Pair:

@@ -11,7 +11,7 @@ import os
 import subprocess
 import time
 
-from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts, without
 from request_hook_sets import KNOWS_ARRIVAL, OFFERED, HOOK_SETS, no_readings
 from tls import kernel_has_tls
 
@@ -24,15 +24,7 @@ CONF = "\n".join(f"""
   </Service>""" for kind in ("tcp", "tcp6", "tls", "unix", "udp"))
 PROBE = """
   ServicesFrom "commands"
-  <Probe "delay">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "process">
-    Enable false
-  </Probe>
+""" + without("delay", "poll", "process") + """
   <Probe "request">
     HookSet {}
     Collect "default" "latency-service_first" "latency-service" "latency-client" "latency-wait"

@@ -10,7 +10,7 @@ import socket
 import time
 
 import responses
-from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts, without
 from request_hook_sets import HOOK_SETS
 
 AFTER = 1  # seconds
@@ -19,13 +19,7 @@ CONF = "".join(f"""
   <Service "{name}">
     Process "kt_{name}"
     {{{name}}}
-  </Service>""" for name in ("http", "udp", "plain")) + f"""
-  <Probe "delay">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
+  </Service>""" for name in ("http", "udp", "plain")) + without("delay", "poll") + f"""
   <Probe "request">
     HookSet {{hooks}}
     Option "syscalls"

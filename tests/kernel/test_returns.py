@@ -12,11 +12,11 @@ import re
 import subprocess
 import time
 
-from lib import BUILD, SLOWNESS, Test
+from lib import BUILD, SLOWNESS, Test, without
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 ROUNDS = 40 if SLOWNESS < 2 else 12
-OFF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("poll", "request", "process"))
+OFF = without("poll", "request", "process")
 # By the program, and how its functions are called in the file.
 PROGRAMS = {"returns": "", "throw": "", "panic": "", "goroutine": "main."}
 COMPILERS = {"throw": "g++", "panic": "rustc", "goroutine": "go"}

@@ -10,7 +10,7 @@ import os
 import time
 
 import lib
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 
 INTERVAL = 0.2 if SLOWNESS < 2 else SLOWNESS / 4
 MAX_SERVICES = 512  # by far more than all others on this machine are
@@ -21,12 +21,7 @@ PLUGIN = """
   <Probe "process">
     Interval 86400
   </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "request">
-    Enable false
-  </Probe>
+""" + without("poll", "request") + """
   <Probe "sample">
     Object "{sample}"
   </Probe>

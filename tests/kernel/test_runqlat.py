@@ -17,7 +17,7 @@ import time
 
 import bpf_objects
 import truth
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 CONF = """
@@ -30,19 +30,7 @@ CONF = """
     Option "cpus"
   </Probe>
   # Whose rows are in maps of the same names.
-  <Probe "request">
-    Enable false
-  </Probe>
-  <Probe "delay">
-    Enable false
-  </Probe>
-  <Probe "disk">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
-"""
+""" + without("request", "delay", "disk", "poll")
 FIRST_ROW = 2       # of services, see bpf/lib/services/service.h
 SUB = 16            # buckets of a power of two, see bpf/lib/hist.h
 BUCKET = 0.033      # an average by buckets may be off by so much

@@ -11,7 +11,7 @@ import time
 
 import lib
 import truth
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 
 INTERVAL = 10
 PERIOD, WORK = 10000, 7000  # us; a sampler of a fixed 10 ms would see one moment of it alone
@@ -28,9 +28,7 @@ CONF = """
   <Service "idle">
     Process "kt_task"
   </Service>
-  <Probe "poll">
-    Enable false
-  </Probe>
+""" + without("poll") + """
   <Probe "sampler">
     Object "{object}"
   </Probe>

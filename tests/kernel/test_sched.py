@@ -10,10 +10,10 @@ import os
 import time
 
 import truth
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
-CONF = "".join(f'  <Probe "{name}">\n    Enable false\n  </Probe>\n' for name in ("delay", "disk", "request")) + """
+CONF = without("delay", "disk", "request") + """
   <Service "wait">
     Process "kt_wait"
   </Service>

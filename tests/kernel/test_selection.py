@@ -13,15 +13,12 @@ import time
 import lib
 import tables
 import truth
-from lib import Test
+from lib import Test, without
 
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 1
 ORDER = 40
 OBJECT = os.path.join(lib.BUILD, "tests", "bpf", "selection.bpf.o")
-SERVICES = """
-  <Probe "disk">
-    Enable false
-  </Probe>
+SERVICES = without("disk") + """
   <Service "web">
     Process "kt_web"
     PerProcess true
@@ -42,12 +39,7 @@ CONF = f"""{SERVICES}
     Enable true
     Ignore "*"
   </Probe>
-  <Probe "delay">
-    Enable false
-  </Probe>
-  <Probe "oom">
-    Enable false
-  </Probe>
+""" + without("delay", "oom") + f"""
   <Probe "chosen">
     Object "{OBJECT}"
     Collect "percent-share" "gauge-gap-average" "derive-nmaed-*"

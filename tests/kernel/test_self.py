@@ -15,7 +15,7 @@ import time
 import bpf_objects
 import lib
 import truth
-from lib import Test
+from lib import Test, without
 
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 2
 SAMPLE = 0.2  # s
@@ -141,10 +141,7 @@ def check_summary(test):
   <Service "none">
     Process "kt_none"
   </Service>
-  <Probe "disk">
-    Enable false
-  </Probe>
-""", interval=INTERVAL)
+""" + without("disk"), interval=INTERVAL)
     load = test.load("task", name="kt_one")
     daemon.wait_rows("self", "count-tier_services", 5)
     series = {subject: len(daemon.metrics(subject)) for subject in daemon.subjects() - {"self"}}

@@ -16,7 +16,7 @@ import time
 import lib
 import truth
 from cgroups import Cgroups, controller_root, unified_root
-from lib import Test
+from lib import Test, without
 
 SERVICES = {name: f"kt_{name}" for name in ("pool", "polled", "latched", "loop", "pinned")}
 CONF = "".join(f'<Service "{name}">\n Process "{command}"\n</Service>\n' for name, command in SERVICES.items())
@@ -24,7 +24,6 @@ INTERVAL = 1  # for figures
 SHORT = 0.2 if lib.SLOWNESS < 2 else 1
 CAPACITY_SAMPLES = 2048  # requests, as the probe has it
 CPU = truth.CPUS - 1
-WITHOUT_PROCESS = '<Probe "process">\n Enable false\n</Probe>\n'
 QUOTA, PERIOD = 0.6, 100000  # CPUs, us
 POINTS = 3 if lib.SLOWNESS == 1 else 6
 
@@ -243,7 +242,7 @@ def main():
     with Test(limit=200) as test:
         interval = INTERVAL if test.measures else SHORT
         daemons = {"with process": test.collectd(CONF, interval=interval),
-                   "without": test.collectd(CONF + WITHOUT_PROCESS, interval=interval)}
+                   "without": test.collectd(CONF + without("process"), interval=interval)}
         for daemon in daemons.values():
             daemon.wait_rows("self", "duration-read_request", 1)
         servers = [Server(test, daemons, "pool", "pool"), Server(test, daemons, "polled", "polled"),

@@ -19,7 +19,7 @@ import time
 
 import lib
 import truth
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 from tracing import Trace, durations, init_threads, percentile
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
@@ -27,19 +27,13 @@ CONF = """
   <Service "none">
     Process "kt_none"
   </Service>
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "request">
-    Enable false
-  </Probe>
   <Probe "softirq">
     Enable true
   </Probe>
   <Probe "spin">
     Object "%s"
   </Probe>
-""" % os.path.join(lib.BUILD, "tests", "bpf", "spin_softirq.bpf.o")
+""" % os.path.join(lib.BUILD, "tests", "bpf", "spin_softirq.bpf.o") + without("poll", "request")
 BY_CPU = CONF.replace('Enable true', 'Enable true\n    Option "cpus"')
 SPUN = BY_CPU.replace('Enable true', 'Enable true\n    Option "latency"')
 READINGS = 15

@@ -13,14 +13,11 @@ import socket
 import statistics
 import time
 
-from lib import SLOWNESS, Test, die_with_test
+from lib import SLOWNESS, Test, die_with_test, without
 from request_hook_sets import IN_SOCKET
 
 NAME = "kt_stall"
-CONF = f"""
-  <Probe "poll">
-    Enable false
-  </Probe>
+CONF = without("poll") + f"""
   <Service "stall">
     Process "{NAME}"
   </Service>"""

@@ -13,7 +13,7 @@ import statistics
 import threading
 import time
 
-from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts, without
 from request_hook_sets import IN_SOCKET, HOOK_SETS
 
 KINDS = ("events", "oneway", "download", "late")
@@ -22,13 +22,7 @@ INTERVAL = 0.5 if SLOWNESS < 2 else 2
 CONF = "".join(f"""
   <Service "{kind}">
     Process "kt_w_{kind}"
-  </Service>""" for kind in KINDS) + f"""
-  <Probe "delay">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
+  </Service>""" for kind in KINDS) + without("delay", "poll") + f"""
   <Probe "request">
     HookSet {{}}
     Option "syscalls"

@@ -16,13 +16,13 @@ import subprocess
 import time
 
 import lib
-from lib import Test
+from lib import Test, without
 
 CALLS = 1000
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
 PATIENCE = 60 * lib.SLOWNESS
 HELPER = os.path.join(lib.BUILD, "ebpf-symbols")
-OFF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("poll", "request", "process"))
+OFF = without("poll", "request", "process")
 NOBODY = "65534"
 
 

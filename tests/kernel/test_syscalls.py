@@ -12,17 +12,10 @@ import shutil
 import subprocess
 import time
 
-from lib import SLOWNESS, Test, die_with_test
+from lib import SLOWNESS, Test, die_with_test, without
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
-OTHERS = """
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "request">
-    Enable false
-  </Probe>
-"""
+OTHERS = without("poll", "request")
 CONF = OTHERS + """
   <Service "calls">
     Process "kt_calls"

@@ -15,7 +15,7 @@ import struct
 import time
 
 from connections import IPV4, IPV6, WHERE, Peer, kernel, own_network
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, without
 from tracing import Trace
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
@@ -39,13 +39,7 @@ CONF = """
     Enable true
     Collect "*"
   </Probe>
-  <Probe "request">
-    Enable false
-  </Probe>
-  <Probe "process">
-    Enable false
-  </Probe>
-"""
+""" + without("request", "process")
 ETH_P_IP, ETH_HLEN = 0x800, 14
 HOST_UNREACHABLE = 3, 1  # type and code of ICMP
 PORT_OF_NOBODY = 9

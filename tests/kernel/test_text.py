@@ -14,7 +14,7 @@ import time
 
 import lib
 import truth
-from lib import SLOWNESS, Skip, Test
+from lib import SLOWNESS, Skip, Test, without
 
 FIGURES = bool(os.environ.get("TEST_FIGURES"))
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
@@ -30,12 +30,7 @@ CONF = """
   <Service "named">
     Process "kt_named"
   </Service>
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "request">
-    Enable false
-  </Probe>
+""" + without("poll", "request") + """
   <Probe "text">
     Object "%(objects)s/text.bpf.o"
   </Probe>
@@ -61,13 +56,7 @@ HOSTILE_CONF = """
   <Service "good">
     Process "kt_good"
   </Service>
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "request">
-    Enable false
-  </Probe>
-"""
+""" + without("poll", "request")
 PATH = b"/proc/........................................ lines"
 SERIES = b"hostile\0"
 AROUND = 20000 * SLOWNESS  # us: of a process, before and after what it is asked to use

@@ -20,7 +20,7 @@ import time
 from dataclasses import dataclass
 
 from connections import free_port
-from lib import SLOWNESS, WITH_TRACEFS, Skip, Test, die_with_test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Skip, Test, die_with_test, in_mounts, without
 from request_hook_sets import HOOK_SETS, gets
 from tls import (Chunks, Kernel, KernelReads, Records, client_context, kernel_has_tls, make_certificate,
                  server_context)
@@ -87,16 +87,7 @@ CLIENTS = {"client12": Records, "client13": Records, "clientch12": Chunks, "clie
 CONF = "".join(f"""
   <Service "{name}">
     Process "kt_{name}"
-  </Service>""" for name in (*CASES, *OTHERS, *CLIENTS)) + """
-  <Probe "delay">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "process">
-    Enable false
-  </Probe>
+  </Service>""" for name in (*CASES, *OTHERS, *CLIENTS)) + without("delay", "poll", "process") + """
   <Probe "request">
     Collect "default" "latency-service" "latency-client"
     HookSet {}

@@ -16,7 +16,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-from lib import SLOWNESS, WITH_TRACEFS, Skip, Test, die_with_test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Skip, Test, die_with_test, in_mounts, without
 from request_hook_sets import HOOK_SETS, KNOWS_ARRIVAL, gets
 from tls import CHANGE_CIPHER_SPEC, DATA, HANDSHAKE, Chunks, Records, client_context, make_certificate, server_context
 
@@ -80,16 +80,7 @@ NAMES = (*QUEUES, *OTHERS, *CHOICES, *IMITATIONS)
 CONF = "".join(f"""
   <Service "{name}">
     Process "kt_h_{name}"
-  </Service>""" for name in NAMES) + """
-  <Probe "delay">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>
-  <Probe "process">
-    Enable false
-  </Probe>
+  </Service>""" for name in NAMES) + without("delay", "poll", "process") + """
   <Probe "request">
     Collect "default" "total_connections-unread" "total_connections-tls_handshakes" "gauge-tls_handshake" "latency-wait"
     HookSet {}

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 
-from lib import SLOWNESS, Test, die_with_test
+from lib import SLOWNESS, Test, die_with_test, without
 
 INTERVAL = 1 if SLOWNESS < 2 else 2
 KINDS = ("tokens", "idle", "unix", "socket", "acked", "paused", "pushed")
@@ -22,13 +22,7 @@ ENDING = ("tokens", "unix", "acked", "paused")
 CONF = "".join(f"""
   <Service "{kind}">
     Process "kt_u_{kind}"
-  </Service>""" for kind in KINDS) + """
-  <Probe "delay">
-    Enable false
-  </Probe>
-  <Probe "poll">
-    Enable false
-  </Probe>"""
+  </Service>""" for kind in KINDS) + without("delay", "poll")
 PR_SET_NAME = 15
 REQUEST = 200
 PIECES, PIECE = 15, 0.1 * SLOWNESS  # of a response in pieces, seconds between two

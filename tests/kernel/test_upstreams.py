@@ -14,7 +14,7 @@ import struct
 import threading
 import time
 
-from lib import SLOWNESS, Test, die_with_test
+from lib import SLOWNESS, Test, die_with_test, without
 from request_hook_sets import IN_SOCKET
 from test_request_roles import rename
 
@@ -37,9 +37,7 @@ CONF = """
   <Service "client">
     Process "kt_c_up"
   </Service>
-  <Probe "poll">
-    Enable false
-  </Probe>
+""" + without("poll") + """
   <Probe "request">
     HookSet {}
     Rows {}
