@@ -24,6 +24,13 @@ struct load {
 	u64 quota;                     /* see cpu_quota() */
 	struct request_sums published; /* of published_owner */
 	u32 published_owner;
+	/* The row's counters of slack when the interval began. */
+	struct {
+		u64 began_ns;
+		u64 slack_ns, elapsed_ns;
+		u64 free_ns, serving_ns;
+		u64 room_ns, cpus_ns;
+	} interval;
 	/* Sums until there are enough requests for the capacity. */
 	struct {
 		u64 exchanges;

@@ -293,21 +293,41 @@ static void show_capacity(struct request_row *whole, const struct cpu_room *u, u
 	__builtin_memset(&l->window, 0, sizeof(l->window));
 }
 
+static void begin_interval(struct request_row *whole)
+{
+	struct load *l = &whole->load;
+
+	l->interval.began_ns = interval_began_ns;
+	l->interval.slack_ns = whole->slack_ns;
+	l->interval.elapsed_ns = whole->elapsed_ns;
+	l->interval.free_ns = whole->free_ns;
+	l->interval.serving_ns = whole->serving_ns;
+	l->interval.room_ns = whole->room_ns;
+	l->interval.cpus_ns = whole->cpus_ns;
+}
+
+/* The smaller share is that of the whole interval, in which there may be several walks. */
 static void show_slack(struct request_row *whole, const struct cpu_room *u, u64 serving, u64 busy)
 {
-	u64 elapsed = cpus.elapsed_ns, slack = cputime_part(elapsed, serving - busy, serving),
-	    cpus_slack;
+	const struct load *l = &whole->load;
+	u64 elapsed, slack, cpus_slack;
 
+	if (l->interval.began_ns != interval_began_ns)
+		begin_interval(whole);
 	add(&whole->serving_ns, serving);
 	add(&whole->free_ns, serving - busy);
-	if (u->cpus_ns) {
-		add(&whole->cpus_ns, u->cpus_ns);
-		add(&whole->room_ns, u->room_ns);
-		cpus_slack = cputime_part(elapsed, u->room_ns, u->cpus_ns);
+	add(&whole->cpus_ns, u->cpus_ns);
+	add(&whole->room_ns, u->room_ns);
+	add(&whole->elapsed_ns, cpus.elapsed_ns);
+	elapsed = whole->elapsed_ns - l->interval.elapsed_ns;
+	slack = cputime_part(elapsed, whole->free_ns - l->interval.free_ns,
+			     whole->serving_ns - l->interval.serving_ns);
+	if (whole->cpus_ns != l->interval.cpus_ns) {
+		cpus_slack = cputime_part(elapsed, whole->room_ns - l->interval.room_ns,
+					  whole->cpus_ns - l->interval.cpus_ns);
 		slack = cpus_slack < slack ? cpus_slack : slack;
 	}
-	add(&whole->elapsed_ns, elapsed);
-	add(&whole->slack_ns, slack);
+	whole->slack_ns = l->interval.slack_ns + slack;
 }
 
 /* A slot may have the row of another service by now. false: what it contains does not cover the
@@ -339,6 +359,7 @@ __noinline int slack_show(u32 slot)
 	if (!is_same_owner(l, slot ? *owner : 1)) {
 		whole->capacity_known = 0;
 		__builtin_memset(&l->window, 0, sizeof(l->window));
+		begin_interval(whole);
 		return 0;
 	}
 	if (l->walk != walk_number)
