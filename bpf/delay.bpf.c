@@ -29,6 +29,7 @@
 #include "asleep.bpf.h"
 #include "cputime.h"
 #include "requests/follow.bpf.h"
+#include "requests/split.bpf.h"
 #include "requests/upstream.bpf.h"
 
 #define NS "scale=1/1000000000"
@@ -48,17 +49,28 @@ struct delay_row {
 		"Memory: blocked by page faults and reclaim, part of a request's mean response time");
 	u64 in_lock METRIC("latency-in_lock of=requests " NS) UNIT("seconds") HELP(
 		"Lock: futexes, file locks, latches of other processes, part of a request's mean response time");
+	u64 in_timed_wait METRIC("latency-in_timed_wait of=requests " NS) UNIT("seconds")
+		HELP("Timed wait: a futex with a timeout, part of a request's mean response time");
 	u64 in_upstream METRIC("latency-in_upstream of=requests " NS) UNIT("seconds") HELP(
 		"Upstream: waiting for another service, part of a request's mean response time");
 	u64 in_client METRIC("latency-in_client of=requests " NS) UNIT("seconds") HELP(
 		"Client: waiting for the rest of the request, or for room for the response, part of a request's mean response time");
-	u64 in_pipe; /* counted in in_other */
+	u64 in_pipe METRIC("latency-in_pipe of=requests " NS) UNIT("seconds")
+		HELP("Pipe: waiting for another process, part of a request's mean response time");
+	u64 in_child METRIC("latency-in_child of=requests " NS) UNIT("seconds")
+		HELP("Child: waiting for a child process, part of a request's mean response time");
+	u64 in_event METRIC("latency-in_event of=requests " NS) UNIT("seconds") HELP(
+		"Event: eventfd, inotify, signals, queues, part of a request's mean response time");
 	u64 in_sleep METRIC("latency-in_sleep of=requests " NS) UNIT("seconds")
 		HELP("Sleep: for a time, part of a request's mean response time");
-	u64 in_other METRIC("latency-in_other of=requests " NS) UNIT("seconds") HELP(
-		"Other waits: pipes, child processes, all else; part of a request's mean response time");
+	u64 in_stopped METRIC("latency-in_stopped of=requests " NS) UNIT("seconds")
+		HELP("Stopped: by a signal or the freezer, part of a request's mean response time");
+	u64 in_other METRIC("latency-in_other of=requests " NS) UNIT("seconds")
+		HELP("Other waits: all else, part of a request's mean response time");
 	u64 in_socket METRIC("latency-in_socket of=requests " NS) UNIT("seconds") HELP(
 		"Socket: waiting to be received, exact part of a request's mean response time");
+	u64 in_queue METRIC("latency-in_queue of=requests " NS) UNIT("seconds") HELP(
+		"Queue: within the service, whose threads are busy, part of a request's mean response time");
 	u64 in_async METRIC("latency-in_async of=requests " NS) UNIT("seconds")
 		HELP("Asynchronous: in no thread's hands, part of a request's mean response time");
 	u64 requests;
@@ -78,6 +90,9 @@ struct delay_row {
 	u64 slow_lock METRIC("percent-slow_lock of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests, lock: share of their time past the 95th percentile")
 			DEFAULT(off);
+	u64 slow_timed_wait METRIC("percent-slow_timed_wait of=slow scale=100/1") UNIT("percent")
+		HELP("Slow requests, timed wait: share of their time past the 95th percentile")
+			DEFAULT(off);
 	u64 slow_upstream METRIC("percent-slow_upstream of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests, upstream: share of their time past the 95th percentile")
 			DEFAULT(off);
@@ -87,8 +102,17 @@ struct delay_row {
 	u64 slow_pipe METRIC("percent-slow_pipe of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests, pipe: share of their time past the 95th percentile")
 			DEFAULT(off);
+	u64 slow_child METRIC("percent-slow_child of=slow scale=100/1") UNIT("percent")
+		HELP("Slow requests, child: share of their time past the 95th percentile")
+			DEFAULT(off);
+	u64 slow_event METRIC("percent-slow_event of=slow scale=100/1") UNIT("percent")
+		HELP("Slow requests, event: share of their time past the 95th percentile")
+			DEFAULT(off);
 	u64 slow_sleep METRIC("percent-slow_sleep of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests, sleep: share of their time past the 95th percentile")
+			DEFAULT(off);
+	u64 slow_stopped METRIC("percent-slow_stopped of=slow scale=100/1") UNIT("percent")
+		HELP("Slow requests, stopped: share of their time past the 95th percentile")
 			DEFAULT(off);
 	u64 slow_other METRIC("percent-slow_other of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests, other waits: share of their time past the 95th percentile")
@@ -103,6 +127,8 @@ struct delay_row {
 	u64 lock METRIC("delay_rate-delay-lock rate " NS) UNIT("seconds per second")
 		HELP("Blocked by locks: futexes and file locks of all threads, by samples")
 			DEFAULT(off);
+	u64 timed_wait METRIC("delay_rate-delay-timed_wait rate " NS) UNIT("seconds per second")
+		HELP("Blocked in futexes with a timeout: of all threads, by samples") DEFAULT(off);
 	u64 upstream METRIC("delay_rate-delay-upstream rate " NS) UNIT("seconds per second")
 		HELP("Waiting for other services: on connections of all threads, by samples")
 			DEFAULT(off);
@@ -110,8 +136,14 @@ struct delay_row {
 		HELP("Waiting for clients: with a request in hand, by samples") DEFAULT(off);
 	u64 pipe METRIC("delay_rate-delay-pipe rate " NS) UNIT("seconds per second")
 		HELP("Waiting for pipes: of all threads, by samples") DEFAULT(off);
+	u64 child METRIC("delay_rate-delay-child rate " NS) UNIT("seconds per second")
+		HELP("Waiting for child processes: of all threads, by samples") DEFAULT(off);
+	u64 event METRIC("delay_rate-delay-event rate " NS) UNIT("seconds per second")
+		HELP("Waiting for events: of all threads, by samples") DEFAULT(off);
 	u64 sleep METRIC("delay_rate-delay-sleep rate " NS) UNIT("seconds per second")
 		HELP("Asleep for a time: of all threads, by samples") DEFAULT(off);
+	u64 stopped METRIC("delay_rate-delay-stopped rate " NS) UNIT("seconds per second")
+		HELP("Stopped: of all threads, by samples") DEFAULT(off);
 	u64 other METRIC("delay_rate-delay-other rate " NS) UNIT("seconds per second")
 		HELP("Other waits: of all threads, by samples") DEFAULT(off);
 	/* The window that is open now. */
@@ -234,61 +266,6 @@ static void request_growth(const struct service_request *now, const struct servi
 		g[i] = grown(n[i], b[i]);
 }
 
-/* Global: verified once. Callers unroll their loops: kernels before 6.2 reject a call directly
- * before the head of a loop. */
-__noinline u64 delay_fraction(u64 n, u64 part, u64 whole)
-{
-	return cputime_part(n, part, whole);
-}
-
-/* Sets the time in each part: exact where it is counted, divided by the shares of the samples where
- * it is only known in total. */
-static void divide_hand(u64 *in, const struct in_hand *hand, const u64 *sampled)
-{
-	u64 sampled_ns = 0;
-
-	for (int i = 0; i < PARTS; i++)
-		in[i] = sampled[i];
-	if (!hand->passed_ns) /* see hands_publish() */
-		return;
-	for (int i = PART_BLOCKED; i < PARTS; i++)
-		sampled_ns += sampled[i];
-	in[PART_CPU] = grown(hand->passed_ns, hand->queued_ns + hand->blocked_ns + hand->client_ns);
-	in[PART_RUNQUEUE] = hand->queued_ns;
-#pragma unroll
-	for (int i = PART_BLOCKED; i < PARTS; i++)
-		in[i] = delay_fraction(hand->blocked_ns, sampled[i], sampled_ns);
-	if (!sampled_ns)
-		in[PART_OTHER] = hand->blocked_ns;
-	in[PART_CLIENT] += hand->client_ns;
-}
-
-/* Adds the samples of event loops and pools, and scales the parts down where they exceed the
- * counted time in progress. Returns the time that is in no thread's hands. */
-static u64 fit_parts(u64 *in, const struct samples *seen, u64 progress_ns)
-{
-	u64 sum = 0, unexplained, lock, upstream;
-
-	for (int i = 0; i < PARTS; i++) {
-		in[i] += seen->many_ns[i];
-		sum += in[i];
-	}
-	if (sum > progress_ns) {
-#pragma unroll
-		for (int i = 0; i < PARTS; i++)
-			in[i] = delay_fraction(progress_ns, in[i], sum);
-		return 0;
-	}
-	unexplained = progress_ns - sum;
-	lock = unexplained < seen->futex_ns ? unexplained : seen->futex_ns;
-	in[PART_LOCK] += lock;
-	unexplained -= lock;
-	/* Requests over UNIX sockets are not among seen->requested. */
-	upstream = delay_fraction(unexplained, seen->awaited, seen->requested ?: seen->awaited);
-	in[PART_UPSTREAM] += upstream;
-	return unexplained - upstream;
-}
-
 static void show_requests(struct delay_row *row, const struct service_request *d, u64 elapsed_ns)
 {
 	u64 progress_ns = grown(d->sums.in_progress_ns, d->sums.send_wait_ns);
@@ -296,7 +273,6 @@ static void show_requests(struct delay_row *row, const struct service_request *d
 
 	divide_hand(in, &d->hand, d->samples.one_ns);
 	row->in_async = fit_parts(in, &d->samples, progress_ns);
-	row->in_other += row->in_pipe;
 	row->in_socket = d->sums.waiting_ns;
 	/* If no request was completed: those that are open. */
 	row->requests =

@@ -78,6 +78,7 @@ requestsinclude_HEADERS = \
 	bpf/lib/requests/serving_socket.bpf.h \
 	bpf/lib/requests/serving_thread.bpf.h \
 	bpf/lib/requests/slack.bpf.h \
+	bpf/lib/requests/split.bpf.h \
 	bpf/lib/requests/socket.bpf.h \
 	bpf/lib/requests/tls.bpf.h \
 	bpf/lib/requests/tls_handshake.bpf.h \

@@ -74,8 +74,10 @@ TAIL = (Series("latency-response-percentile-99"), Series("latency-service-percen
 # The parts of a request's time, from below; and what slow ones and threads wait for, in the same words and colours. They
 # are told apart by every kind of colour vision, the more so the nearer they are in the stack.
 PARTS = {"socket": ("socket", "#E79AC8"), "runqueue": ("run queue", RED), "cpu": ("CPU", BLUE), "disk": ("disk", ORANGE),
-         "memory": ("memory", "#F0E442"), "lock": ("lock", "#7A0C3A"), "upstream": ("upstream", GREEN),
-         "client": ("client", "#8CCBF2"), "pipe": ("pipe", "#6B4A2B"), "sleep": ("sleep", "#CDBFA0"),
+         "memory": ("memory", "#F0E442"), "lock": ("lock", "#7A0C3A"),
+         "timed_wait": ("timed wait", "#C48BB0"), "upstream": ("upstream", GREEN), "client": ("client", "#8CCBF2"),
+         "pipe": ("pipe", "#6B4A2B"), "child": ("child", "#F2B8A0"), "event": ("event", "#2F6F77"),
+         "sleep": ("sleep", "#CDBFA0"), "stopped": ("stopped", "#1A1A1A"), "queue": ("queue", "#A79CF0"),
          "async": ("async", "#3F2E9C"), "other": ("other", "#7A828B"), "send": ("send buffer", "#9FE8D2")}
 
 
@@ -88,10 +90,10 @@ def parts(file, *without):
     return tuple(part(name, file.replace("*", name)) for name in PARTS if name not in without)
 
 
-IN_REQUESTS = (*parts("latency-in_*", "pipe", "send"), part("send", "gauge-send_wait", "cap"))
-IN_SLOW = parts("percent-slow_*", "socket", "async", "send")
+IN_REQUESTS = (*parts("latency-in_*", "send"), part("send", "gauge-send_wait", "cap"))
+IN_SLOW = parts("percent-slow_*", "socket", "queue", "async", "send")
 WAITED_FOR = (part("runqueue", "delay_rate-delay-cpu", "cap"), part("disk", "delay_rate-delay-blkio"),
-              *parts("delay_rate-delay-*", "socket", "runqueue", "cpu", "disk", "async", "send"))
+              *parts("delay_rate-delay-*", "socket", "runqueue", "cpu", "disk", "queue", "async", "send"))
 # A tail that is not far from the mean.
 ABOVE = tuple(Series(f"latency-{name}-percentile-{percent}", label=f"{name} p{percent}", color="var(--text)")
               for name in ("response", "service") for percent in (95, 99, 90))
