@@ -32,7 +32,7 @@ README = (      # (what README calls it, ((part, what docs/measured.md calls it)
      (("evidence", "saturation shown within a level of the client's knee"),)),
 )
 MANUAL = (      # (part, those of its figures, their title)
-    ("daemon", r"(?!InfluxDB|start: |reading, (100|1,000) |.*: one reading)", "Collectd and the machine"),
+    ("daemon", r"(?!InfluxDB|start: |reading, (100|1,000) |sampling, (100|3,000) |.*: one reading)", "Collectd and the machine"),
     ("hooks", r"", "An event, by the kind of hook"),
     ("toolbox", r".*\bthe probe .*, added$", "An event, by the probe and, where both were measured, the other tool's name"),
 )

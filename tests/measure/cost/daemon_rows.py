@@ -2,11 +2,13 @@
 """The rows of what collectd and the machine pay, and what is wanted of them."""
 
 import rows
-from report import EVENTS, estimate, number
+from report import EVENTS, estimate, named, number
+from sampling import IN_PROGRESS
 
 OTHERS = {"processes_all": "processes with ProcessMatch", "processes": "processes", "hash": "a loop over a hash map"}
-READING_MS = 15
+READING_MS = {"ebpf": 16, "unsampled": 15}
 TIMES_CHEAPER = {"processes_all": 30, "processes": 10}
+NAMED_S = 60
 # An empty walk takes 0.4 us a thread, a look-up of its storage as much again.
 WALK_TIMES = 1.4
 ADDED_KIB = 12 * 1024
@@ -22,15 +24,29 @@ def _at_most(what, value, limit, unit):
 
 def _reading(reading, wanted):
     name = f"reading, {reading.size:,} processes"
-    alone = reading.costs_ns["unsampled"]
-    rows.add(f"{name}: with the probe delay", estimate(reading.costs_ns["ebpf"], 1e-6, " ms"))
-    rows.add(f"{name}: without the probe delay", estimate(alone, 1e-6, " ms"),
-             *((f"at most {READING_MS} ms", alone.at_most(READING_MS * 1e6)) if wanted else ()))
+    for source, label in (("ebpf", "with"), ("unsampled", "without")):
+        cost, limit = reading.costs_ns[source], READING_MS[source]
+        rows.add(f"{name}: {label} the probe delay", estimate(cost, 1e-6, " ms"),
+                 *((f"at most {limit} ms", cost.at_most(limit * 1e6)) if wanted else ()))
     for source, label in OTHERS.items():
         times = reading.times_cheaper(source)
         limit = TIMES_CHEAPER.get(source) if wanted else None
         rows.add(f"{name}: times cheaper than {label}", estimate(times),
                  *((f"at least {limit}", times.at_least(limit)) if limit else ()))
+
+
+def _sampling(sampling):
+    name = f"sampling, {sampling.size:,} threads"
+    rows.add(f"{name}: samples a second", estimate(sampling.rate))
+    rows.add(f"{name}: part of one CPU", estimate(sampling.percent, unit=" %"))
+    rows.add(f"{name}: a sample", estimate(sampling.sample_s, 1e3, " ms"))
+
+
+def _named(sampling):
+    """The slowest one decides; the last one only if it was late already."""
+    late = sampling.unnamed_s > NAMED_S or not sampling.named_s
+    rows.add(f"sampling, {sampling.size:,} threads, {IN_PROGRESS} requests in progress: until a fault is named", named(sampling),
+             f"at most {NAMED_S} s", rows.judge(not late and max(sampling.named_s) <= NAMED_S))
 
 
 def _walk(walk):
@@ -99,7 +115,9 @@ def add(found):
     last = found.readings[-1]
     for reading in found.readings:
         _reading(reading, reading is last)
-    rows.add("sample of delay, a thread", f"{number(1e6 * last.sample_s / last.threads)} us")
+    for sampling in found.samplings:
+        _sampling(sampling)
+    _named(found.samplings[-1])
     _walk(found.walk)
     _events(found.starts)
     _optional_events(found.polls, found.softirqs)

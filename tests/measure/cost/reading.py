@@ -11,7 +11,7 @@ import re
 import time
 
 from daemon import Daemon
-from process import Process, threads_of_machine
+from process import Process
 from statistic import Estimate
 
 INTERVAL_S = 2  # collectd's `processes` needs most of a second for 10,000
@@ -67,7 +67,7 @@ def slab_kib():
 
 
 class Reading:
-    """All that was measured over one number of processes. sample_s: one sample of the probe delay."""
+    """All that was measured over one number of processes."""
 
     def __init__(self, site, size, count):
         self.size = size
@@ -75,7 +75,6 @@ class Reading:
         with contextlib.ExitStack() as stack:
             stack.enter_context(Process([site.program("processes"), size], talks=True)).hear()
             self.processes = sum(name.isdigit() for name in os.listdir("/proc"))
-            self.threads = threads_of_machine()
             loop = stack.enter_context(Process([site.program("hash_loop"), self.processes], talks=True))
             daemons = self._start(site, stack)
             sources = {name: DaemonReading(daemon) for name, daemon in daemons.items()}
@@ -102,8 +101,6 @@ class Reading:
         maps = [name for name in ebpf.series() if name.startswith("ebpf-self/memory-maps_")]
         self.maps_kib = sum(map(ebpf.value, maps)) / 1024
         self.services = int(ebpf.value("ebpf-self/objects-services"))
-
-        self.sample_s = ebpf.value("ebpf-self/duration-sample_delay-delay_sample")
 
     def times_cheaper(self, than):
         return Estimate(other / own for other, own in zip(self._rounds_ns[than], self._rounds_ns["unsampled"]))

@@ -5,6 +5,8 @@ import os
 import re
 
 import rows
+from sampling import IN_PROGRESS
+from statistic import Estimate
 
 LABEL = 56
 
@@ -17,8 +19,10 @@ Written by `make measure PARTS=daemon`, as root. Everything is measured in turns
 other. Figures are CPU time, except where they say "by the clock": medians, in brackets what holds the true median with 95 %
 confidence. The configuration is the default, but for services by command name alone; values go as far as the daemon's cache.
 
-- The probe `delay` samples all threads many times between two readings, whatever the interval is. Where processes are few,
-  that is more than the readings of the other probes together. `MaxSampling` is its limit.
+- The probe `delay` samples threads many times between two readings, whatever the interval is: from Linux 6.2 on those that serve
+  requests, and all threads of services only where a metric needs them; before that, always all threads. Where processes are few,
+  that may be more than the readings of the other probes together. `MaxSampling` is its limit: where a sample takes more, there
+  are fewer.
 - A task that has not run since the last walk is passed over: most of a walk is then the kernel's own way through the list. With
   few processes a reading is mostly what collectd does with each value: fewer services (`Service` blocks, and `ServicesFrom
   "none"`) are the lever.
@@ -97,6 +101,21 @@ def readings(found):
          [f"{reading.series['ebpf']:,}; {reading.series['processes_all']}" for reading in found])
     for name in ("processes_all", "processes", "hash"):
         line(f"the latter against {SOURCES[name]}", ["1 : " + estimate(reading.times_cheaper(name)) for reading in found])
+
+
+def named(sampling):
+    """How long it took until faults were named: as an estimate, of fewer than six from the fastest to the slowest."""
+    return estimate(Estimate(sampling.named_s), unit=" s") if sampling.named_s else f"not within {number(sampling.unnamed_s)} s"
+
+
+def samplings(found):
+    heading(f"The sampler of the probe delay, with {IN_PROGRESS} requests in progress all the time")
+    line("", [f"{sampling.size:,} threads" for sampling in found])
+    line("with those of the machine", [f"{sampling.threads:,}" for sampling in found])
+    line("samples a second", [estimate(sampling.rate) for sampling in found])
+    line("percent of one CPU, of all samplers", [estimate(sampling.percent) for sampling in found])
+    line("a sample, CPU milliseconds", [estimate(sampling.sample_s, 1e3) for sampling in found])
+    line("seconds until a fault is named, by the clock", [""] * (len(found) - 1) + [named(found[-1])])
 
 
 def walk(found):
@@ -179,6 +198,7 @@ def write(site, found):
         print("```")
         machine(site)
         readings(found.readings)
+        samplings(found.samplings)
         walk(found.walk)
         events(found.starts)
         syscalls(found.polls)
