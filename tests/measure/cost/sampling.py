@@ -18,7 +18,7 @@ from statistic import Estimate
 
 SERVICE = "served"
 IN_PROGRESS = 2
-STEP_S = 1  # between two looks at what is dispatched
+STEP_S = 1  # between inspections of what is dispatched
 FAULTS = {"sleep": "sleep=10000", "upstream": "upstream=100000"}
 # The samplers of requests; the first that there is counts. Before Linux 6.2, all threads are sampled for them.
 SAMPLERS = ("serving_threads", "all_threads", "delay_sample")
@@ -95,7 +95,7 @@ class Sampling:
     def _watch(self, daemon, server, end):
         for part, mixture in itertools.cycle(FAULTS.items()):
             begin = time.monotonic()
-            while self._look(daemon) != part:
+            while self._inspect(daemon) != part:
                 if time.monotonic() > end:
                     self.unnamed_s = time.monotonic() - begin
                     return
@@ -103,7 +103,7 @@ class Sampling:
             self.named_s.append(time.monotonic() - begin)
             server.serve(mixture, random.uniform(0, daemon.interval))  # so that faults begin at any time of an interval
 
-    def _look(self, daemon):
+    def _inspect(self, daemon):
         """The largest part."""
         figures = Figures(daemon)
         sampling = figures.sampling()
