@@ -30,6 +30,7 @@
 #include "cputime.h"
 #include "requests/follow.bpf.h"
 #include "requests/split.bpf.h"
+#include "requests/tail.bpf.h"
 #include "requests/upstream.bpf.h"
 
 #define NS "scale=1/1000000000"
@@ -74,7 +75,7 @@ struct delay_row {
 	u64 in_async METRIC("latency-in_async of=requests " NS) UNIT("seconds")
 		HELP("Asynchronous: in no thread's hands, part of a request's mean response time");
 	u64 requests;
-	/* Samples of slow requests of the last window, in the same order. */
+	/* Samples of slow requests of the last window, in the same order, ns. */
 	u64 slow_cpu METRIC("percent-slow_cpu of=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests on a CPU: share of their time past the 95th percentile")
 			DEFAULT(off);
@@ -147,14 +148,13 @@ struct delay_row {
 	u64 other METRIC("delay_rate-delay-other rate " NS) UNIT("seconds per second")
 		HELP("Other waits: of all threads, by samples") DEFAULT(off);
 	/* The window that is open now. */
-	u64 slow_seen[PARTS];
-	u64 slow_samples;
 	struct {
 		u64 since_ns, slow_since_ns;
 		u64 sampler_runs; /* at its start */
 		u64 reading_ns;   /* the request probe's last reading */
 		u64 interval_ns;  /* before it */
 		struct service_request begin, latest;
+		struct slow_samples slow_begin, slow_latest;
 	} window;
 };
 
@@ -197,26 +197,26 @@ static void count_delay(struct delay_row *row, u32 part)
 		part_add(&row->disk, part - PART_BLOCKED, PARTS - PART_BLOCKED, sample_ns);
 }
 
-static void count_slow_sample(struct delay_row *row, const struct serving *s, u32 part, u64 tail_ns)
+/* Of a response only the next send shows that it has not ended before this sample. */
+static void keep_sample(struct task_struct *task, struct serving *s, u32 service, u32 part)
 {
-	u64 began_ns = s->began_ns, now = bpf_ktime_get_ns();
-
-	if (part >= PARTS || !tail_ns || now < began_ns || now - began_ns <= tail_ns)
+	if (!s->socket && (!s->responded || !is_of_response(task, part)))
 		return;
-	row->slow_samples++;
-	part_count(row->slow_seen, part);
+	s->row = service;
+	tail_sample(s, part, sample_ns / 1000);
+	if (s->socket)
+		tail_decide(s, bpf_ktime_get_ns());
 }
 
 static void delay_sample_thread(struct task_struct *task, u32 service)
 {
-	struct service_request *r = service_request_of(service);
 	struct samples *seen = service_samples_of(service);
 	struct delay_row *row = delay_row(service);
 	struct followed *f;
 	u32 number, part;
 	struct serving *s;
 
-	if (!r || !seen || !row)
+	if (!seen || !row)
 		return;
 	s = serving_of(task, &number);
 	part_now = part_of(task, s ? socket_in_hand(s) ?: s->responded : 0);
@@ -230,8 +230,7 @@ static void delay_sample_thread(struct task_struct *task, u32 service)
 	count_serving(seen, task, s, f, part);
 	if (part == PART_NONE && is_in_epoll(task))
 		awaited_count(task, seen);
-	if (s->socket)
-		count_slow_sample(row, s, part, r->tail_ns);
+	keep_sample(task, s, service, part);
 }
 
 SEC("iter/task")
@@ -297,8 +296,8 @@ static u64 samples_of(const struct delay_row *row, const struct service_request 
 
 static void update_window(struct delay_row *row, bool quiet, u64 now)
 {
+	static struct service_request d; /* too large for the stack */
 	u64 elapsed_ns = now - row->window.since_ns;
-	struct service_request d;
 
 	request_growth(&row->window.latest, &row->window.begin, &d);
 	if (!quiet && samples_of(row, &d, elapsed_ns) >= SAMPLES_MIN)
@@ -315,7 +314,7 @@ static void show_slow(struct delay_row *row)
 	u64 *shown = &row->slow_cpu, sum = 0;
 
 	for (int i = 0; i < PARTS; i++) {
-		shown[i] = row->slow_seen[i];
+		shown[i] = row->window.slow_latest.ns[i] - row->window.slow_begin.ns[i];
 		sum += shown[i];
 	}
 	row->slow = sum;
@@ -323,14 +322,15 @@ static void show_slow(struct delay_row *row)
 
 static void update_slow(struct delay_row *row, bool quiet, u64 now)
 {
-	if (!quiet && row->slow_samples >= SAMPLES_MIN)
+	u64 slow_ns = row->window.slow_latest.all_ns - row->window.slow_begin.all_ns;
+
+	if (!quiet && slow_ns / (sample_ns ?: 1) >= SAMPLES_MIN)
 		show_slow(row);
 	else if (quiet || now - row->window.slow_since_ns > WINDOW_NS_MAX)
 		row->slow = 0;
 	else
 		return;
-	__builtin_memset(row->slow_seen, 0, sizeof(row->slow_seen));
-	row->slow_samples = 0;
+	row->window.slow_begin = row->window.slow_latest;
 	row->window.slow_since_ns = now;
 }
 
@@ -354,11 +354,12 @@ static void forget_late(struct delay_row *row, u64 now)
 __noinline int delay_show(u32 service)
 {
 	struct service_request *r = service_request_of(service);
+	struct slow_samples *slow = slow_samples_of(service);
 	struct delay_row *row = delay_row(service);
 	u64 now = bpf_ktime_get_ns();
 	bool quiet;
 
-	if (!r || !row)
+	if (!r || !slow || !row)
 		return 0;
 	if (r->readings == row->window.latest.readings) {
 		forget_late(row, now);
@@ -368,6 +369,7 @@ __noinline int delay_show(u32 service)
 	row->window.reading_ns = now;
 	quiet = is_quiet(&r->sums, &row->window.latest.sums);
 	row->window.latest = *r;
+	row->window.slow_latest = *slow;
 	update_window(row, quiet, now);
 	update_slow(row, quiet, now);
 	return 0;

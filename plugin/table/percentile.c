@@ -59,6 +59,21 @@ double hist_percentile(const uint64_t *buckets, size_t count, double percent, bo
 	return bucket_value(i, least);
 }
 
+uint64_t hist_tail(const uint64_t *buckets, size_t count, double percent)
+{
+	uint64_t total = hist_count(buckets, count);
+	double wanted = percent * (double)total / 100, above = 0, with = 0;
+	size_t i = count;
+
+	if (total == 0)
+		return 0;
+	while (i > 0 && with <= wanted) {
+		above = with;
+		with += (double)buckets[--i];
+	}
+	return hist_lower((uint32_t)(above * with < wanted * wanted ? i : i + 1));
+}
+
 double buckets_mean(const struct buckets *buckets, const uint64_t *cells)
 {
 	uint64_t total = hist_count(cells, buckets->count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes percentiles of histograms back into rows, for the programs, which cannot compute them. All
- * rows with an owner get one, whether the histogram has series or not.
+ * Writes into rows where the tails of their histograms begin, for the programs, which cannot compute
+ * that. All rows with an owner get it, whether the histogram has series or not.
  */
 #include "tail_percentile.h"
 
@@ -12,7 +12,6 @@
 #include "bpf/lib/hist.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 uint64_t tails_memory(const struct table *table)
@@ -85,12 +84,9 @@ void tails_write(const struct table *table)
 		if (is_free_slot(table, row))
 			continue;
 		for (size_t i = 0; i < table->schema.tail_count; i++) {
-			double value;
-
 			read_hist_growth(table, row, i, grown);
-			value = hist_percentile(grown, HIST_BUCKETS, TAIL_PERCENT, false);
 			rows_write(&table->rows, row, table->schema.tails[i].member,
-				   isnan(value) ? 0 : (uint64_t)value);
+				   hist_tail(grown, HIST_BUCKETS, TAIL_PERCENT));
 		}
 	}
 }

@@ -97,7 +97,7 @@ struct request_row {
 		UNIT("requests per second")
 			HELP("Capacity: at which the CPUs that the service may use are spent");
 	u64 capacity_known;
-	u64 tail_ns;      /* 95th percentile of the response times of the last interval */
+	u64 tail_ns; /* where the slowest 5 % of the response times of the last interval begin */
 	struct load load; /* in the first shard only */
 };
 

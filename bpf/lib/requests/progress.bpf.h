@@ -308,9 +308,11 @@ __noinline int publish_slot(u32 slot)
 	sum_shards(slot, &sums);
 	if (whole->load.published_owner == is)
 		publish_growth(r, &whole->load.published, &sums);
+	else
+		r->tail_ns = 0;
 	whole->load.published = sums;
 	whole->load.published_owner = is;
-	r->tail_ns = whole->tail_ns;
+	r->tail_ns = whole->tail_ns ?: r->tail_ns;
 	r->samples = *samples;
 	r->readings++;
 	if (responses_wanted)

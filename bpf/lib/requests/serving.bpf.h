@@ -33,6 +33,7 @@
 #include "attached.bpf.h"
 #include "refused.bpf.h"
 #include "serving_socket.bpf.h"
+#include "tail.bpf.h"
 
 #define SERVE_NS_MAX 60000000000ULL
 
@@ -215,6 +216,7 @@ static __always_inline void serve_respond_again(u64 sk, const u32 *number, u64 n
 	if (s->seen_to_wait_ns == s->since_ns)
 		s->waits = s->seen_to_wait;
 	serve_count(s, s->waits ? SLEEP_EVENTS : SLEEP_BLOCKED, now);
+	tail_decide(s, now);
 }
 
 /* What it has received turned out to be no request. */
@@ -242,6 +244,7 @@ static __always_inline void serve_close(u64 sk, const u32 *number, u64 now)
 static __always_inline void serve_end(struct serving *s, u64 sk, u64 now)
 {
 	serve_count(s, SLEEP_BLOCKED, now);
+	tail_decide(s, now);
 	s->socket = 0;
 	s->responded = sk;
 }

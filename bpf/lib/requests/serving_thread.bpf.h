@@ -31,6 +31,8 @@ struct serving {
 	u32 overlaps;  /* of these, during which it received others, or that other threads sent */
 	u32 sends;     /* sends after the first, of all responses */
 	u64 task;      /* its address */
+	/* began_ns of the request that sampled_us is of, 0: none */
+	u64 sampled_ns;
 	struct in_hand done; /* with requests to which it has responded */
 	/* Added to the service, time of the request in hand included, see in_hand.bpf.h. */
 	struct in_hand published;
@@ -49,6 +51,8 @@ struct serving {
 	bool waits;          /* it waits for events */
 	bool seen_to_wait;   /* as last seen after a send; counts if the response goes on */
 	u64 seen_to_wait_ns; /* since_ns then */
+	/* Samples of one request, see tail.bpf.h. */
+	u32 sampled_us[PARTS];
 };
 
 /* By thread_number() - 1. */

@@ -55,7 +55,8 @@ struct request_sums {
 /* All members but tail_ns only grow. */
 struct service_request {
 	u64 readings; /* number of readings of the request probe; the sums are up to the last one */
-	u64 tail_ns;  /* 95th percentile of the response times of its last interval, 0: none */
+	u64 tail_ns;  /* from here on response times are slow: the slowest 5 % of the last interval
+		       * with responses, 0: none */
 	struct request_sums sums;
 	struct in_hand hand; /* of threads that have one request at a time */
 	struct samples samples;
@@ -69,12 +70,31 @@ static __always_inline struct service_request *service_request_of(u32 row)
 	return bpf_map_lookup_elem(&service_requests, &row);
 }
 
+/* Samples of slow requests, see tail.bpf.h. Times only grow. */
+struct slow_samples {
+	u64 ns[PARTS], all_ns;
+};
+
+struct service_samples {
+	struct samples all;
+	struct slow_samples slow;
+};
+
 /* Samples of the delay probe, likewise. */
-ARRAY(service_samples, struct samples, SERVICE_FIRST) SHARED(1);
+ARRAY(service_samples, struct service_samples, SERVICE_FIRST) SHARED(1);
 
 static __always_inline struct samples *service_samples_of(u32 row)
 {
-	return bpf_map_lookup_elem(&service_samples, &row);
+	struct service_samples *s = bpf_map_lookup_elem(&service_samples, &row);
+
+	return s ? &s->all : NULL;
+}
+
+static __always_inline struct slow_samples *slow_samples_of(u32 row)
+{
+	struct service_samples *s = bpf_map_lookup_elem(&service_samples, &row);
+
+	return s ? &s->slow : NULL;
 }
 
 #endif
