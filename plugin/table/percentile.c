@@ -64,6 +64,7 @@ uint64_t hist_tail(const uint64_t *buckets, size_t count, double percent)
 	uint64_t total = hist_count(buckets, count);
 	double wanted = percent * (double)total / 100, above = 0, with = 0;
 	size_t i = count;
+	bool is_nearer;
 
 	if (total == 0)
 		return 0;
@@ -71,7 +72,8 @@ uint64_t hist_tail(const uint64_t *buckets, size_t count, double percent)
 		above = with;
 		with += (double)buckets[--i];
 	}
-	return hist_lower((uint32_t)(above * with < wanted * wanted ? i : i + 1));
+	is_nearer = above * with < wanted * wanted && 2 * with <= (double)total;
+	return hist_lower((uint32_t)(is_nearer ? i : i + 1));
 }
 
 double buckets_mean(const struct buckets *buckets, const uint64_t *cells)

@@ -18,9 +18,9 @@ double hist_mean(const uint64_t *buckets, size_t count, bool least);
  * 1/32 (3.1 %) off, or with `least` the bucket's least value, at most 1/16 off; NAN if empty. */
 double hist_percentile(const uint64_t *buckets, size_t count, double percent, bool least);
 
-/* Where the largest values begin, `percent` (0-100) of all: the lower bound of a bucket. Of the two
- * bounds next to the percentile, the one whose share is nearer to that by ratio, so that many equal
- * values are either all among the largest or not at all. 0 if empty. */
+/* Where the largest values begin, `percent` (0-100) of all: a bound of the bucket in which that
+ * percentile is, the one beyond which there are nearer to so many by ratio, but no more than half of
+ * all. So equal values are either all among the largest, or none of them is. 0 if empty. */
 uint64_t hist_tail(const uint64_t *buckets, size_t count, double percent);
 
 /* The mean of a histogram with configured buckets. cells[count] is the sum of all values; if it is

@@ -77,8 +77,8 @@ static void test_common_maps(void)
 	/* service_moves, walks, walk_visitors, service_cpus, cpu_idles, service_requests,
 	 * service_samples, service_responses, served_pids, servings, service_groups,
 	 * service_names */
-	CHECK_UINT(own.bytes - borrowed.bytes, 8 + 8 + 16 * (64 + 8 + 8) + 2 * 16 + 16 + 2 * 264 +
-						       2 * 184 + 456 + 16384 + 8192 * 232 +
+	CHECK_UINT(own.bytes - borrowed.bytes, 8 + 8 + 16 * (64 + 8 + 8) + 2 * 16 + 16 + 2 * 328 +
+						       2 * 368 + 456 + 16384 + 8192 * 296 +
 						       4096 * 216 + 200);
 	CHECK_TEXT(own.largest, "servings");
 	CHECK_INT(own.largest_bytes < own.bytes, 1);

@@ -218,6 +218,38 @@ static void test_least(void)
 	CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, 50, true), 4096, 0);
 }
 
+struct tail_case {
+	const char *name;
+	uint64_t low, middle, high, want; /* how many, and from which value on they are large */
+};
+
+/* Five percent of 10, 12 and 14. */
+static void test_hist_tail(void)
+{
+	static const struct tail_case cases[] = {
+		{ "none", 0, 0, 0, 0 },
+		{ "one", 1, 0, 0, 11 },
+		{ "all equal", 100, 0, 0, 11 },
+		{ "exactly so many", 95, 0, 5, 11 },
+		{ "fewer, the others equal", 967, 0, 33, 11 },
+		{ "more, and equal", 80, 0, 20, 14 },
+		{ "half, and equal", 50, 0, 50, 14 },
+		{ "most, and equal", 49, 0, 51, 15 },
+		{ "nearer with them", 90, 6, 4, 13 },
+		{ "nearer without them", 80, 17, 3, 13 },
+		{ "far too few without them", 80, 19, 1, 12 },
+	};
+	static uint64_t buckets[HIST_BUCKETS];
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		CASE("tail, %s", cases[i].name);
+		buckets[10] = cases[i].low;
+		buckets[12] = cases[i].middle;
+		buckets[14] = cases[i].high;
+		CHECK_UINT(hist_tail(buckets, HIST_BUCKETS, 5), cases[i].want);
+	}
+}
+
 static void test_hist_ends(void)
 {
 	static uint64_t buckets[HIST_BUCKETS];
@@ -243,6 +275,7 @@ int main(void)
 	test_hist();
 	test_hist_rank();
 	test_least();
+	test_hist_tail();
 	test_hist_ends();
 	return testing_end();
 }
