@@ -77,47 +77,47 @@ struct delay_row {
 	u64 requests;
 	/* Samples of slow requests of the last window, in the same order, ns. */
 	u64 slow_cpu METRIC("percent-slow_cpu of=slow scale=100/1") UNIT("percent")
-		HELP("Slow requests on a CPU: share of their time past the 95th percentile")
+		HELP("Slow requests on a CPU: share of the time of those past the 95th percentile")
 			DEFAULT(off);
-	u64 slow_runqueue METRIC("percent-slow_runqueue of=slow scale=100/1") UNIT("percent")
-		HELP("Slow requests in a run queue: share of their time past the 95th percentile")
-			DEFAULT(off);
+	u64 slow_runqueue METRIC("percent-slow_runqueue of=slow scale=100/1") UNIT("percent") HELP(
+		"Slow requests in a run queue: share of the time of those past the 95th percentile")
+		DEFAULT(off);
 	u64 slow_disk METRIC("percent-slow_disk of=slow scale=100/1") UNIT("percent")
-		HELP("Slow requests, disk: share of their time past the 95th percentile")
+		HELP("Slow requests, disk: share of the time of those past the 95th percentile")
 			DEFAULT(off);
 	u64 slow_memory METRIC("percent-slow_memory of=slow scale=100/1") UNIT("percent")
-		HELP("Slow requests, memory: share of their time past the 95th percentile")
+		HELP("Slow requests, memory: share of the time of those past the 95th percentile")
 			DEFAULT(off);
 	u64 slow_lock METRIC("percent-slow_lock of=slow scale=100/1") UNIT("percent")
-		HELP("Slow requests, lock: share of their time past the 95th percentile")
+		HELP("Slow requests, lock: share of the time of those past the 95th percentile")
 			DEFAULT(off);
 	u64 slow_timed_wait METRIC("percent-slow_timed_wait of=slow scale=100/1") UNIT("percent")
-		HELP("Slow requests, timed wait: share of their time past the 95th percentile")
+		HELP("Slow requests, timed wait: share of the time of those past the 95th percentile")
 			DEFAULT(off);
 	u64 slow_upstream METRIC("percent-slow_upstream of=slow scale=100/1") UNIT("percent")
-		HELP("Slow requests, upstream: share of their time past the 95th percentile")
+		HELP("Slow requests, upstream: share of the time of those past the 95th percentile")
 			DEFAULT(off);
 	u64 slow_client METRIC("percent-slow_client of=slow scale=100/1") UNIT("percent")
-		HELP("Slow requests, client: share of their time past the 95th percentile")
+		HELP("Slow requests, client: share of the time of those past the 95th percentile")
 			DEFAULT(off);
 	u64 slow_pipe METRIC("percent-slow_pipe of=slow scale=100/1") UNIT("percent")
-		HELP("Slow requests, pipe: share of their time past the 95th percentile")
+		HELP("Slow requests, pipe: share of the time of those past the 95th percentile")
 			DEFAULT(off);
 	u64 slow_child METRIC("percent-slow_child of=slow scale=100/1") UNIT("percent")
-		HELP("Slow requests, child: share of their time past the 95th percentile")
+		HELP("Slow requests, child: share of the time of those past the 95th percentile")
 			DEFAULT(off);
 	u64 slow_event METRIC("percent-slow_event of=slow scale=100/1") UNIT("percent")
-		HELP("Slow requests, event: share of their time past the 95th percentile")
+		HELP("Slow requests, event: share of the time of those past the 95th percentile")
 			DEFAULT(off);
 	u64 slow_sleep METRIC("percent-slow_sleep of=slow scale=100/1") UNIT("percent")
-		HELP("Slow requests, sleep: share of their time past the 95th percentile")
+		HELP("Slow requests, sleep: share of the time of those past the 95th percentile")
 			DEFAULT(off);
 	u64 slow_stopped METRIC("percent-slow_stopped of=slow scale=100/1") UNIT("percent")
-		HELP("Slow requests, stopped: share of their time past the 95th percentile")
+		HELP("Slow requests, stopped: share of the time of those past the 95th percentile")
 			DEFAULT(off);
-	u64 slow_other METRIC("percent-slow_other of=slow scale=100/1") UNIT("percent")
-		HELP("Slow requests, other waits: share of their time past the 95th percentile")
-			DEFAULT(off);
+	u64 slow_other METRIC("percent-slow_other of=slow scale=100/1") UNIT("percent") HELP(
+		"Slow requests, other waits: share of the time of those past the 95th percentile")
+		DEFAULT(off);
 	u64 slow;
 	/* Of all threads; from PART_BLOCKED on in the order of enum part. */
 	u64 disk METRIC("delay_rate-delay-blkio rate " NS) UNIT("seconds per second")
