@@ -173,7 +173,7 @@ static __always_inline struct delay_row *delay_row(u32 row)
 
 /* --- samples --- */
 
-static enum part part_of(struct task_struct *task, u64 in_hand_sk)
+static enum part part_of(struct task_struct *task, u64 in_hand_sk, u64 began_ns)
 {
 	enum blocked blocked;
 
@@ -185,7 +185,7 @@ static enum part part_of(struct task_struct *task, u64 in_hand_sk)
 	default:
 		break;
 	}
-	blocked = blocked_on(task, in_hand_sk);
+	blocked = blocked_on(task, in_hand_sk, began_ns);
 	if (blocked < BLOCKED_DISK || blocked > BLOCKED_OTHER)
 		return PART_NONE;
 	return PART_BLOCKED + (blocked - BLOCKED_DISK);
@@ -219,7 +219,7 @@ static void delay_sample_thread(struct task_struct *task, u32 service)
 	if (!seen || !row)
 		return;
 	s = serving_of(task, &number);
-	part_now = part_of(task, s ? socket_in_hand(s) ?: s->responded : 0);
+	part_now = part_of(task, s ? socket_in_hand(s) ?: s->responded : 0, s ? s->began_ns : 0);
 	part = part_now;
 	count_delay(row, part);
 	if (part == PART_UPSTREAM)

@@ -71,12 +71,13 @@ static __always_inline bool is_idle(enum blocked what, bool in_hand, u64 wait_ns
 	       (!in_hand && wait_ns > longest_s * SECOND_NS);
 }
 
-/* As socket_in_hand(), of any thread. */
-static __noinline u64 in_hand_of(struct task_struct *task)
+/* As socket_in_hand(), of any thread. *ret_began_ns: when the request began. */
+static __noinline u64 in_hand_of(struct task_struct *task, u64 *ret_began_ns)
 {
 	u32 number;
 	struct serving *s = serving_of(task, &number);
 
+	*ret_began_ns = s ? s->began_ns : 0;
 	return s ? socket_in_hand(s) : 0;
 }
 
@@ -173,8 +174,8 @@ static __always_inline bool is_blocked(struct task_struct *task)
 
 static void offcpu_sample_thread(struct task_struct *task, u32 service)
 {
-	u64 in_hand_sk = in_hand_of(task);
-	enum blocked what = blocked_on(task, in_hand_sk);
+	u64 began_ns, in_hand_sk = in_hand_of(task, &began_ns);
+	enum blocked what = blocked_on(task, in_hand_sk, began_ns);
 
 	if (what == BLOCKED_NOT || is_idle(what, in_hand_sk, wait_so_far(task)))
 		return;
@@ -238,17 +239,6 @@ struct switch_stack {
 };
 
 PERCPU_ARRAY(switch_stacks, u32, struct switch_stack, 1) OPTION("switches");
-
-/* clang-format off */
-#define FUTEX_COMMAND 127 /* without flags */
-/* clang-format on */
-enum futex_command {
-	FUTEX_WAIT = 0,
-	FUTEX_LOCK_PI = 6,
-	FUTEX_WAIT_BITSET = 9,
-	FUTEX_WAIT_REQUEUE_PI = 11,
-	FUTEX_LOCK_PI2 = 13,
-};
 
 /* The histogram that counts the waits of this call; NULL: none. */
 static __always_inline struct hist *futex_waits(struct offcpu_row *row, const struct pt_regs *regs)
@@ -331,7 +321,7 @@ static __always_inline void note_wait(void *ctx, struct task_struct *task, u64 n
 static __always_inline void finish_thread_wait(struct task_struct *task, u64 now)
 {
 	struct waiter *w = bpf_task_storage_get(&waiters, task, NULL, 0);
-	u64 since_ns = w ? w->since_ns : 0, ns = grown(now, since_ns), in_hand_sk;
+	u64 since_ns = w ? w->since_ns : 0, ns = grown(now, since_ns), in_hand_sk, began_ns;
 
 	if (!is_since_attached(since_ns))
 		return;
@@ -339,8 +329,8 @@ static __always_inline void finish_thread_wait(struct task_struct *task, u64 now
 	count_futex(w, task, ns);
 	if (ns < least_us * 1000ULL)
 		return;
-	in_hand_sk = in_hand_of(task);
-	if (!is_idle(blocked_by(task, w->state, in_hand_sk), in_hand_sk, ns))
+	in_hand_sk = in_hand_of(task, &began_ns);
+	if (!is_idle(blocked_by(task, w->state, in_hand_sk, began_ns), in_hand_sk, ns))
 		send_switch(w, task, ns);
 }
 

@@ -43,6 +43,14 @@ typedef struct refcount_struct {
 	atomic_t refs;
 } refcount_t;
 
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+struct wait_queue_head {
+	struct list_head head;
+};
+
 /* Registers of x86-64 and of arm64. */
 struct pt_regs {
 	unsigned long di, si, dx, cx, r8, r10, r14, ax, bp, sp, ip, orig_ax, cs;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ways of load_blocked.c to block on locks, sleep, pipes, disks, and files other than sockets.
+ * The ways of load_blocked.c to block on locks, sleep, children, pipes, disks, and files other than sockets.
  */
 #ifndef BLOCKING_H
 #define BLOCKING_H
@@ -8,7 +8,9 @@
 #include "load.h"
 
 #include <linux/futex.h>
+#include <mqueue.h>
 #include <poll.h>
+#include <pthread.h>
 #include <pty.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -16,6 +18,7 @@
 #include <sys/inotify.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
+#include <sys/ptrace.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/signalfd.h>
@@ -24,6 +27,7 @@
 #include <sys/timerfd.h>
 
 #define FILE_SIZE (8 * MIB)
+#define LONG_S 1000
 #define PAGE 4096
 
 static const char *directory;
@@ -69,6 +73,58 @@ static void by_futex(void)
 	syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
 }
 
+static void by_futex_timed(void)
+{
+	struct timespec t = { .tv_sec = LONG_S };
+	uint32_t word = 0;
+
+	syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+}
+
+static struct timespec long_after(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	t.tv_sec += LONG_S;
+	return t;
+}
+
+static void by_condition_timed(void)
+{
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+	struct timespec t = long_after(CLOCK_REALTIME);
+
+	pthread_mutex_lock(&mutex);
+	pthread_cond_timedwait(&condition, &mutex, &t);
+}
+
+static void by_futex_waitv(void)
+{
+	static uint32_t word;
+	struct futex_waitv wait = { .uaddr = (uintptr_t)&word, .flags = FUTEX_32 };
+	struct timespec t = long_after(CLOCK_MONOTONIC);
+
+	syscall(SYS_futex_waitv, &wait, 1, 0, &t, CLOCK_MONOTONIC);
+}
+
+static void *pause_ever(void *argument)
+{
+	prctl(PR_SET_NAME, "paused");
+	pause();
+	return argument;
+}
+
+static void by_join(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, pause_ever, NULL))
+		err(1, "pthread_create");
+	pthread_join(thread, NULL);
+}
+
 static int file_opened(const char *name)
 {
 	int fd = open(path(name), O_RDWR | O_CREAT, 0600);
@@ -97,6 +153,14 @@ static void by_semop(void)
 	struct sembuf down = { .sem_op = -1 };
 
 	semop(semget(IPC_PRIVATE, 1, 0600), &down, 1);
+}
+
+static void by_semop_timed(void)
+{
+	struct sembuf down = { .sem_op = -1 };
+	struct timespec t = { .tv_sec = LONG_S };
+
+	syscall(SYS_semtimedop, semget(IPC_PRIVATE, 1, 0600), &down, 1, &t);
 }
 
 static void by_nanosleep(void)
@@ -133,14 +197,22 @@ static void by_pause(void)
 	pause();
 }
 
-static void by_wait(void)
+static void by_signal_wait(void)
 {
-	if (fork() == 0) {
-		die_with_parent();
-		prctl(PR_SET_NAME, "blocked_child");
-		pause();
-	}
-	wait(NULL);
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigwaitinfo(&set, NULL);
+}
+
+static void by_mq(void)
+{
+	char message[64];
+	struct mq_attr attributes = { .mq_maxmsg = 1, .mq_msgsize = sizeof(message) };
+	mqd_t queue = mq_open("/blocked", O_CREAT | O_RDONLY, 0600, &attributes);
+
+	mq_receive(queue, message, sizeof(message), NULL);
 }
 
 static void by_msgrcv(void)
@@ -148,6 +220,74 @@ static void by_msgrcv(void)
 	long message[2];
 
 	msgrcv(msgget(IPC_PRIVATE, 0600), message, sizeof(long), 0, 0);
+}
+
+/* --- children --- */
+
+/* A child that stays, with this as its standard output. */
+static pid_t make_child(int output)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	die_with_parent();
+	prctl(PR_SET_NAME, "blocked_child");
+	dup2(output, 1);
+	pause();
+	_exit(0);
+}
+
+static void by_wait(void)
+{
+	waitpid(make_child(1), NULL, 0);
+}
+
+static void by_waitid(void)
+{
+	waitid(P_PID, make_child(1), NULL, WEXITED);
+}
+
+static void by_vfork(void)
+{
+	if (vfork() == 0) {
+		prctl(PR_SET_NAME, "blocked_child");
+		pause();
+		_exit(0);
+	}
+}
+
+/* A child that stops itself, in the same way as a thread. */
+static void by_stop(void)
+{
+	if (fork() == 0) {
+		die_with_parent();
+		raise(SIGSTOP);
+	}
+	prctl(PR_SET_NAME, "parent");
+	by_futex();
+}
+
+static void by_trace(void)
+{
+	if (fork() == 0) {
+		die_with_parent();
+		ptrace(PTRACE_TRACEME);
+		raise(SIGUSR1);
+	}
+	prctl(PR_SET_NAME, "parent");
+	by_futex();
+}
+
+/* The test freezes it. */
+static void by_freezer(void)
+{
+	if (fork() == 0) {
+		die_with_parent();
+		by_nanosleep();
+	}
+	prctl(PR_SET_NAME, "parent");
+	by_futex();
 }
 
 /* --- pipes and other files --- */

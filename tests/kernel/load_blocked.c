@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Threads that are blocked for ever, each in the way that its name says. A thread that has a request in
- * hand has the prefix hNN_: descriptor 500 + NN is the socket of that request.
+ * hand has the prefix hNN_: descriptor 500 + NN is the socket of that request. With the prefix lNN_
+ * the request is later than all children. n_stopped, n_traced and those to be frozen are processes.
  *
  * load_blocked DIR   says {"threads": N} when all are blocked, and ends with its input. Those that
  *     wait for the disk work on files in DIR, each as often as it can.
@@ -138,6 +139,30 @@ static void by_owned_futex(void)
 	by_futex();
 }
 
+/* --- children --- */
+
+/* Returns the end of a pipe to read what a new child writes. */
+static int output_of_child(void)
+{
+	int fd[2];
+
+	(void)!pipe(fd);
+	make_child(fd[1]);
+	return fd[0];
+}
+
+static void by_pipe_of_child(void)
+{
+	own_fd(17, connected().server);
+	read_one(output_of_child());
+}
+
+static void by_pipe_beside_child(void)
+{
+	own_fd(18, connected().server);
+	read_one(output_of_child());
+}
+
 /* --- polls --- */
 
 static void poll_one(int fd)
@@ -161,6 +186,43 @@ static void by_owned_poll_other(void)
 {
 	own_fd(7, connected().server);
 	poll_one(connected().client);
+}
+
+static void poll_two(int one, int two)
+{
+	struct pollfd pollfds[] = { { .fd = one, .events = POLLIN },
+				    { .fd = two, .events = POLLIN } };
+
+	poll(pollfds, 2, -1);
+}
+
+/* As Python's subprocess does. */
+static void by_owned_poll_child(void)
+{
+	int nobody[2];
+
+	own_fd(19, connected().server);
+	(void)!pipe(nobody);
+	poll_two(output_of_child(), nobody[0]);
+}
+
+static void by_owned_poll_beside_child(void)
+{
+	own_fd(20, connected().server);
+	output_of_child();
+	poll_one(connected().client);
+}
+
+static void by_owned_poll_earlier_child(void)
+{
+	own_fd(21, connected().server);
+	poll_two(output_of_child(), connected().client);
+}
+
+static void by_owned_inotify(void)
+{
+	own_fd(22, connected().server);
+	by_inotify();
 }
 
 static void by_io_uring(void)
@@ -246,6 +308,12 @@ static void by_epoll_nested(void)
 	wait_in(watched_by(latch(), inner));
 }
 
+static void by_epoll_child(void)
+{
+	own_fd(23, connected().server);
+	wait_in(watched_by(latch(), output_of_child()));
+}
+
 static void by_epoll_unix(void)
 {
 	own_fd(16, connected_unix().server);
@@ -257,6 +325,11 @@ static const struct way {
 	void (*block)(void);
 } ways[] = {
 	{ "n_futex", by_futex },
+	{ "n_futex_timed", by_futex_timed },
+	{ "n_cond_timed", by_condition_timed },
+	{ "n_futex_waitv", by_futex_waitv },
+	{ "n_semop_timed", by_semop_timed },
+	{ "n_join", by_join },
 	{ "n_flock", by_flock },
 	{ "n_fcntl", by_fcntl },
 	{ "n_semop", by_semop },
@@ -267,7 +340,17 @@ static const struct way {
 	{ "n_poll_pause", by_poll_pause },
 	{ "n_pause", by_pause },
 	{ "n_wait", by_wait },
+	{ "n_waitid", by_waitid },
+	{ "n_vfork", by_vfork },
+	{ "h17_pipe_child", by_pipe_of_child },
+	{ "l18_pipe_child", by_pipe_beside_child },
+	{ "n_stopped", by_stop },
+	{ "n_traced", by_trace },
+	{ "n_frozen", by_freezer },
+	{ "n_frozen_v1", by_freezer },
+	{ "n_sigwait", by_signal_wait },
 	{ "n_msgrcv", by_msgrcv },
+	{ "n_mq", by_mq },
 	{ "n_pipe", by_pipe },
 	{ "n_full_pipe", by_full_pipe },
 	{ "n_fifo", by_fifo },
@@ -293,6 +376,10 @@ static const struct way {
 	{ "n_poll", by_poll },
 	{ "h06_poll", by_owned_poll },
 	{ "h07_poll_other", by_owned_poll_other },
+	{ "h19_poll_child", by_owned_poll_child },
+	{ "h20_poll_upstr", by_owned_poll_beside_child },
+	{ "l21_poll_child", by_owned_poll_earlier_child },
+	{ "h22_inotify", by_owned_inotify },
 	{ "n_io_uring", by_io_uring },
 	{ "n_epoll", by_epoll },
 	{ "h10_epoll_held", by_epoll_owned },
@@ -302,6 +389,7 @@ static const struct way {
 	{ "h14_epoll_other", by_epoll_other },
 	{ "h15_epoll_nest", by_epoll_nested },
 	{ "h16_epoll_unix", by_epoll_unix },
+	{ "h23_epoll_child", by_epoll_child },
 	{ "n_fsync", by_fsync },
 	{ "n_direct", by_direct },
 	{ "n_fault", by_fault },

@@ -9,13 +9,15 @@ import os
 import time
 
 import lib
+import truth
+from cgroups import Cgroups, controller_root, unified_root
 from lib import Test, without
 
 INTERVAL = 0.5 if lib.SLOWNESS < 2 and not os.environ.get("TEST_FIGURES") else 2
 CONF = """
   MaxSampling 20
   <Service "load">
-    Process "kt_blocked"
+    ProcessMatch "kt_blocked"
   </Service>
 """ + without("disk", "poll") + """
   <Probe "blocked">
@@ -26,19 +28,51 @@ CONF = """
 
 WAYS = {
     "LOCK": ("n_futex", "n_flock", "n_fcntl", "n_semop", "h05_futex", "h11_epoll_latch", "h16_epoll_unix"),
-    "SLEEP": ("n_nanosleep", "n_clock_sleep", "n_poll_none", "n_select_none"),
-    "PIPE": ("n_pipe", "n_full_pipe", "n_fifo", "n_socketpair"),
+    "TIMED_WAIT": ("n_futex_timed", "n_cond_timed", "n_futex_waitv", "n_semop_timed"),
+    "SLEEP": ("n_nanosleep", "n_clock_sleep", "n_poll_none", "n_select_none", "n_timerfd"),
+    "PIPE": ("n_pipe", "n_full_pipe", "n_fifo", "n_socketpair", "l18_pipe_child"),
+    "CHILD": ("n_wait", "n_waitid", "n_vfork", "h17_pipe_child", "h19_poll_child", "h23_epoll_child"),
+    "EVENT": ("n_join", "n_poll_pause", "n_pause", "n_sigwait", "n_msgrcv", "n_mq", "n_eventfd", "n_signalfd",
+              "h22_inotify"),
+    "STOPPED": ("n_stopped", "n_traced"),
     "UPSTREAM": ("n_upstream", "n_upstream_unix", "n_full_upstream", "n_connect", "h04_upstream", "h07_poll_other",
-                 "h12_epoll_up"),
+                 "h12_epoll_up", "h20_poll_upstr", "l21_poll_child"),
     "CLIENT": ("n_full_accepted", "h01_held", "h02_full_held"),
     "EVENTS": ("n_epoll", "h10_epoll_held", "h13_epoll_lstn", "h14_epoll_other", "h15_epoll_nest"),
     "IDLE": ("n_accept", "n_accepted", "n_accepted_unix", "n_poll", "h06_poll", "n_inotify", "n_tty"),
-    "OTHER": ("n_poll_pause", "n_pause", "n_wait", "n_msgrcv", "n_eventfd", "n_timerfd", "n_signalfd", "h03_accepted"),
+    "OTHER": ("h03_accepted",),
 }
 # These run in between: the least share of their samples that must be of this kind.
-BUSY = {"n_fsync": ("DISK", 0.95), "n_direct": ("DISK", 0.95), "n_fault": ("MEMORY", 0.5)}
+BUSY = {"n_fsync": ("DISK", 0.95), "n_direct": ("DISK", 0.95), "n_fault": ("DISK", 0.5)}
 # Missing on kernels without io_uring.
 OPTIONAL = {"n_io_uring": "EVENTS"}
+
+
+# By version: the file to write, what freezes, what thaws.
+FREEZERS = {"n_frozen_v1": ("freezer.state", "FROZEN", "THAWED"), "n_frozen": ("cgroup.freeze", "1", "0")}
+
+
+class Freezer:
+    """A cgroup in which the process with this command name is frozen. file is None where the kernel lacks that version."""
+
+    def __init__(self, test, pids, name):
+        file, self.freeze, self.thaw = FREEZERS[name]
+        root = controller_root("freezer") if file == "freezer.state" else unified_root()
+        self.file = None
+        if not root:
+            return
+        groups = Cgroups(root)
+        test.at_end(groups.remove)
+        directory = groups.make(test.own(f"kt_{name}"))
+        groups.enter(os.path.basename(directory),
+                     next(pid for pid in pids if truth.proc(pid, "comm").strip() == name))
+        self.file = os.path.join(directory, file)
+        self.write(self.freeze)
+
+    def write(self, text):
+        if self.file:
+            with open(self.file, "w", encoding="ascii") as file:
+                file.write(text)
 
 
 def seen(daemon):
@@ -67,14 +101,16 @@ def main():
         path = os.path.join(lib.BUILD, "tests", "bpf", "blocked.bpf.o")
         load = test.load("blocked", test.disk, name="kt_blocked")
         threads = load.result()["threads"]
+        freezers = {name: Freezer(test, truth.children(load.pid), name) for name in FREEZERS}
         daemon = test.collectd(CONF.format(object=path), interval=INTERVAL)
         counts = wait_seen(daemon, set().union(*WAYS.values()))
-        known = sum(len(names) for names in WAYS.values()) + len(BUSY) + len(OPTIONAL)
+        known = sum(len(names) for names in WAYS.values()) + len(BUSY) + len(OPTIONAL) + len(FREEZERS)
         test.equal("ways to be blocked", threads, known)
         for what, names in WAYS.items():
             for name in names:
                 test.equal(f"{name}: what it is blocked on", list(counts.get(name, {})), [what])
-        for name, what in OPTIONAL.items():
+        frozen = {name: "STOPPED" for name in FREEZERS if freezers[name].file}
+        for name, what in (OPTIONAL | frozen).items():
             if name in counts:
                 test.equal(f"{name}: what it is blocked on", list(counts[name]), [what])
             else:
@@ -86,6 +122,8 @@ def main():
                 test.figures.within(f"{name}: share that is {what}", samples.get(what, 0) / sum(samples.values()), least,
                                     1)
         test.equal("complaints", daemon.complaints(), [])
+        for freezer in freezers.values():
+            freezer.write(freezer.thaw)
         load.end()
 
 

@@ -19,10 +19,6 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct list_head {
-	struct list_head *next;
-};
-
 struct hlist_node {
 	struct hlist_node *next;
 };
@@ -106,6 +102,10 @@ struct renamedata {
 struct kiocb {
 	struct file *ki_filp;
 	s64 ki_pos;
+};
+
+struct pipe_inode_info {
+	struct wait_queue_head rd_wait; /* who waits for bytes */
 };
 
 struct eventpoll {

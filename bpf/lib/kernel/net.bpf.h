@@ -49,10 +49,6 @@ struct sk_buff_head {
 	u32 qlen;
 };
 
-struct wait_queue_head {
-	struct list_head head;
-};
-
 struct socket_wq {
 	struct wait_queue_head wait;
 };

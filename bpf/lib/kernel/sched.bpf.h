@@ -15,7 +15,10 @@
 #define TASK_COMM_LEN 16
 #define TASK_UNINTERRUPTIBLE 2
 #define TASK_STOPPED_OR_TRACED 12
+/* Since 6.1: f5d39b020809 ("freezer,sched: Rewrite core freezer logic"). */
+#define TASK_FROZEN 0x8000
 #define SIGNAL_GROUP_EXIT 4
+#define JOBCTL_TRAP_FREEZE (1 << 23)
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -113,10 +116,14 @@ struct task_struct {
 	int exit_code;
 	unsigned int in_iowait : 1;
 	unsigned int in_memstall : 1; /* not in every kernel */
+	unsigned int frozen : 1;      /* all that a frozen cgroup of version 2 waits for */
+	unsigned long jobctl;
 	int pid;
 	int tgid;
 	char comm[TASK_COMM_LEN];
 	struct task_struct *real_parent;
+	struct list_head children; /* of this thread, the newest last */
+	struct list_head sibling;  /* in the children of real_parent */
 	struct task_struct *group_leader;
 	struct completion *vfork_done;
 	struct mm_struct *mm;
@@ -127,6 +134,7 @@ struct task_struct {
 	const struct cred *cred;
 	u64 self_exec_id; /* 32 bits before 5.7 */
 	u64 parent_exec_id;
+	u64 start_time; /* by the clock of bpf_ktime_get_ns() */
 	u64 start_boottime;
 	u64 utime;
 	u64 stime;

@@ -16,7 +16,23 @@
 #define CALL_FUTEX_NUMBER 98
 #endif
 
+/* Arguments of fcntl and futex. */
+#define F_SETLKW 7
+#define F_OFD_SETLKW 38
+#define FUTEX_COMMAND 127 /* without flags */
+#define FUTEX_PRIVATE_FLAG 128
+#define FUTEX_CLOCK_REALTIME 256
+
 #define CALLS_END 1024 /* above all numbers that kernels use; programs can pass any number */
+
+/* Those that wait. */
+enum futex_command {
+	FUTEX_WAIT = 0,
+	FUTEX_LOCK_PI = 6,
+	FUTEX_WAIT_BITSET = 9,
+	FUTEX_WAIT_REQUEUE_PI = 11,
+	FUTEX_LOCK_PI2 = 13,
+};
 
 /* clang-format off */
 enum call_kind {
@@ -31,7 +47,13 @@ enum call_kind {
 	CALL_SELECT,
 	CALL_IO_URING,
 	CALL_LOCK,
+	CALL_TIMED_LOCK, /* address of a timeout in argument 4 */
+	CALL_FUTEX,      /* the same, if the operation waits */
+	CALL_FUTEX_WAIT, /* address of a timeout in argument 5 */
+	CALL_FCNTL,
 	CALL_SLEEP,
+	CALL_CHILD,    /* waits for a child process */
+	CALL_EVENT,    /* waits for a signal or a message */
 	CALL_SYNC,     /* waits until files are on disk, or their I/O is done */
 	CALL_FILES,    /* names, attributes and space of files */
 	CALL_MEMORY,   /* mappings */
@@ -60,6 +82,7 @@ static const u8 call_kinds[] = {
 	[25] = CALL_MEMORY,      /* mremap */
 	[26] = CALL_SYNC,        /* msync */
 	[28] = CALL_MEMORY,      /* madvise */
+	[34] = CALL_EVENT,       /* pause */
 	[35] = CALL_SLEEP,       /* nanosleep */
 	[40] = CALL_SEND,        /* sendfile */
 	[42] = CALL_CONNECT,     /* connect */
@@ -68,8 +91,13 @@ static const u8 call_kinds[] = {
 	[45] = CALL_RECEIVE,     /* recvfrom */
 	[46] = CALL_SEND,        /* sendmsg */
 	[47] = CALL_RECEIVE,     /* recvmsg */
+	[56] = CALL_CHILD,       /* clone */
+	[58] = CALL_CHILD,       /* vfork */
+	[61] = CALL_CHILD,       /* wait4 */
 	[65] = CALL_LOCK,        /* semop */
-	[72] = CALL_LOCK,        /* fcntl */
+	[69] = CALL_EVENT,       /* msgsnd */
+	[70] = CALL_EVENT,       /* msgrcv */
+	[72] = CALL_FCNTL,       /* fcntl */
 	[73] = CALL_LOCK,        /* flock */
 	[74] = CALL_SYNC,        /* fsync */
 	[75] = CALL_SYNC,        /* fdatasync */
@@ -91,6 +119,8 @@ static const u8 call_kinds[] = {
 	[92] = CALL_FILES,       /* chown */
 	[93] = CALL_FILES,       /* fchown */
 	[94] = CALL_FILES,       /* lchown */
+	[128] = CALL_EVENT,      /* rt_sigtimedwait */
+	[130] = CALL_EVENT,      /* rt_sigsuspend */
 	[132] = CALL_FILES,      /* utime */
 	[133] = CALL_FILES,      /* mknod */
 	[137] = CALL_FILES,      /* statfs */
@@ -113,15 +143,18 @@ static const u8 call_kinds[] = {
 	[197] = CALL_FILES,      /* removexattr */
 	[198] = CALL_FILES,      /* lremovexattr */
 	[199] = CALL_FILES,      /* fremovexattr */
-	[202] = CALL_LOCK,       /* futex */
+	[202] = CALL_FUTEX,      /* futex */
 	[208] = CALL_SYNC,       /* io_getevents */
 	[209] = CALL_FILES,      /* io_submit */
 	[217] = CALL_FILES,      /* getdents64 */
-	[220] = CALL_LOCK,       /* semtimedop */
+	[220] = CALL_TIMED_LOCK, /* semtimedop */
 	[221] = CALL_FILES,      /* fadvise64 */
 	[230] = CALL_SLEEP,      /* clock_nanosleep */
 	[232] = CALL_EPOLL,      /* epoll_wait */
 	[235] = CALL_FILES,      /* utimes */
+	[242] = CALL_EVENT,      /* mq_timedsend */
+	[243] = CALL_EVENT,      /* mq_timedreceive */
+	[247] = CALL_CHILD,      /* waitid */
 	[257] = CALL_FILES,      /* openat */
 	[258] = CALL_FILES,      /* mkdirat */
 	[259] = CALL_FILES,      /* mknodat */
@@ -171,7 +204,7 @@ static const u8 call_kinds[] = {
 	[15] = CALL_FILES,       /* lremovexattr */
 	[16] = CALL_FILES,       /* fremovexattr */
 	[22] = CALL_EPOLL,       /* epoll_pwait */
-	[25] = CALL_LOCK,        /* fcntl */
+	[25] = CALL_FCNTL,       /* fcntl */
 	[32] = CALL_LOCK,        /* flock */
 	[33] = CALL_FILES,       /* mknodat */
 	[34] = CALL_FILES,       /* mkdirat */
@@ -214,10 +247,17 @@ static const u8 call_kinds[] = {
 	[83] = CALL_SYNC,        /* fdatasync */
 	[84] = CALL_SYNC,        /* sync_file_range2 */
 	[88] = CALL_FILES,       /* utimensat */
-	[98] = CALL_LOCK,        /* futex */
+	[95] = CALL_CHILD,       /* waitid */
+	[98] = CALL_FUTEX,       /* futex */
 	[101] = CALL_SLEEP,      /* nanosleep */
 	[115] = CALL_SLEEP,      /* clock_nanosleep */
-	[192] = CALL_LOCK,       /* semtimedop */
+	[133] = CALL_EVENT,      /* rt_sigsuspend */
+	[137] = CALL_EVENT,      /* rt_sigtimedwait */
+	[182] = CALL_EVENT,      /* mq_timedsend */
+	[183] = CALL_EVENT,      /* mq_timedreceive */
+	[188] = CALL_EVENT,      /* msgrcv */
+	[189] = CALL_EVENT,      /* msgsnd */
+	[192] = CALL_TIMED_LOCK, /* semtimedop */
 	[193] = CALL_LOCK,       /* semop */
 	[202] = CALL_ACCEPT,     /* accept */
 	[203] = CALL_CONNECT,    /* connect */
@@ -229,6 +269,7 @@ static const u8 call_kinds[] = {
 	[214] = CALL_MEMORY,     /* brk */
 	[215] = CALL_MEMORY,     /* munmap */
 	[216] = CALL_MEMORY,     /* mremap */
+	[220] = CALL_CHILD,      /* clone */
 	[222] = CALL_MEMORY,     /* mmap */
 	[223] = CALL_FILES,      /* fadvise64 */
 	[226] = CALL_MEMORY,     /* mprotect */
@@ -240,6 +281,7 @@ static const u8 call_kinds[] = {
 	[233] = CALL_MEMORY,     /* madvise */
 	[242] = CALL_ACCEPT,     /* accept4 */
 	[243] = CALL_RECEIVE,    /* recvmmsg */
+	[260] = CALL_CHILD,      /* wait4 */
 	[267] = CALL_SYNC,       /* syncfs */
 	[269] = CALL_SEND,       /* sendmmsg */
 	[276] = CALL_FILES,      /* renameat2 */
@@ -252,14 +294,15 @@ static const u8 call_kinds[] = {
 	[292] = CALL_SYNC,       /* io_pgetevents */
 #endif
 	[426] = CALL_IO_URING,   /* io_uring_enter */
+	[435] = CALL_CHILD,      /* clone3 */
 	[436] = CALL_FILES,      /* close_range */
 	[437] = CALL_FILES,      /* openat2 */
 	[439] = CALL_FILES,      /* faccessat2 */
 	[440] = CALL_MEMORY,     /* process_madvise */
 	[441] = CALL_EPOLL,      /* epoll_pwait2 */
-	[449] = CALL_LOCK,       /* futex_waitv */
+	[449] = CALL_TIMED_LOCK, /* futex_waitv */
 	[452] = CALL_FILES,      /* fchmodat2 */
-	[455] = CALL_LOCK,       /* futex_wait */
+	[455] = CALL_FUTEX_WAIT, /* futex_wait */
 };
 
 /* Where a CALL_RECEIVE or CALL_SEND has its bytes. */

@@ -3,7 +3,14 @@
  * Finds what a thread is blocked on: from the system call that it is in, the file that this call
  * is about, and what the kernel notes of waits for disks and memory. Nothing is remembered between
  * two samples, and no user memory of another process is read: what poll and select wait for is
- * unknown.
+ * unknown, and so is how long a timeout is.
+ *
+ * Of a wait for a page, memory is short if the kernel notes a stall of memory (PSI), as it does for
+ * reclaim and for a page that was evicted a short time ago; any other page is read from a disk.
+ *
+ * A thread that reads a pipe waits for its child if one lives that it has made since the request
+ * began. In a poll that does not watch the request's socket it does if a pipe to which such a child
+ * writes is waited for. A thread's children are those that it has made itself.
  *
  * A thread that waits in epoll with a request in hand may receive others meanwhile. It is not
  * blocked if that epoll watches the socket of the request, a listener, the connection of another
@@ -20,6 +27,8 @@
 
 #define WATCHERS_MAX 4 /* inspected, of the epolls that watch a socket */
 #define EPOLL_ITEMS 8  /* inspected, plus one: 3 levels of a tree */
+#define CHILDREN_MAX 4 /* inspected, the newest first */
+#define JOINED_MIN 4   /* locks that processes share wait for lower numbers, too */
 
 enum blocked {
 	BLOCKED_NOT,
@@ -143,47 +152,107 @@ static bool is_anonymous(const struct file *file)
 	return BPF_CORE_READ(file, f_inode, i_sb, s_magic) == ANON_INODE_FS_MAGIC;
 }
 
-/* Of eventfd, signalfd and timerfd; not files that report events of others, such as inotify. */
-static bool is_event_file(const struct file *file)
+/* Of files without a name of their own. eventfd, signalfd and timerfd are never a source of
+ * requests; inotify and others may be. */
+static int blocked_on_anonymous(const struct file *file, bool may_idle)
 {
 	const unsigned char *name = BPF_CORE_READ(file, f_path.dentry, d_name.name);
 	char begin[4] = {};
 
 	bpf_probe_read_kernel(begin, sizeof(begin), name);
-	return is_anonymous(file) && begin[0] == '[' &&
-	       ((begin[1] == 'e' && begin[2] == 'v') || (begin[1] == 's' && begin[2] == 'i') ||
-		(begin[1] == 't' && begin[2] == 'i'));
+	if (begin[0] == '[' && begin[1] == 't' && begin[2] == 'i')
+		return BLOCKED_SLEEP;
+	if (begin[0] == '[' &&
+	    ((begin[1] == 'e' && begin[2] == 'v') || (begin[1] == 's' && begin[2] == 'i')))
+		return BLOCKED_EVENT;
+	return may_idle ? BLOCKED_IDLE : BLOCKED_EVENT;
 }
 
 /* file: its address, 0: unknown. Global: verified once. */
 __noinline int blocked_on_file(u64 behind, u64 in_hand_sk, bool receives)
 {
 	const struct file *file = (const void *)behind;
+	bool may_idle = receives && !in_hand_sk;
 
 	if (!file)
 		return BLOCKED_OTHER;
+	if (is_anonymous(file))
+		return blocked_on_anonymous(file, may_idle);
 	switch (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) {
 	case S_IFSOCK:
 		return blocked_on_socket(socket_in(file), in_hand_sk, receives);
 	case S_IFIFO:
 		return BLOCKED_PIPE;
-	case S_IFREG: /* since 6.16 anonymous inodes have this type, too */
-		if (is_anonymous(file))
-			break;
-		return BLOCKED_DISK;
+	case S_IFREG:
 	case S_IFBLK:
 	case S_IFDIR:
 		return BLOCKED_DISK;
+	default:
+		return may_idle ? BLOCKED_IDLE : BLOCKED_OTHER;
 	}
-	return receives && !in_hand_sk && !is_event_file(file) ? BLOCKED_IDLE : BLOCKED_OTHER;
+}
+
+/* --- children --- */
+
+/* Does a thread wait for what this process writes to a pipe, its standard output or error? */
+static bool output_is_awaited(const struct task_struct *child)
+{
+#pragma unroll
+	for (int fd = 1; fd <= 2; fd++) {
+		const struct file *file = descriptor_file(child, fd);
+		const struct pipe_inode_info *pipe = BPF_CORE_READ(file, private_data);
+
+		if ((BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFIFO &&
+		    queue_has_waiter(__builtin_preserve_access_index(&pipe->rd_wait)))
+			return true;
+	}
+	return false;
+}
+
+/* Is there a child that lives and began at since_ns or later? newest, head: addresses in the list of
+ * a thread's children. Global: verified once. */
+__noinline int child_lives(u64 newest, u64 head, u64 since_ns, bool must_be_awaited)
+{
+	for (int i = 0; i < CHILDREN_MAX && newest != head; i++) {
+		const struct list_head *sibling = (const void *)newest;
+		const struct task_struct *child =
+			(const void *)sibling - bpf_core_field_offset(struct task_struct, sibling);
+
+		if (BPF_CORE_READ(child, start_time) < since_ns)
+			return false;
+		if (!(BPF_CORE_READ(child, flags) & PF_EXITING) &&
+		    (!must_be_awaited || output_is_awaited(child)))
+			return true;
+		newest = (u64)BPF_CORE_READ(sibling, prev);
+	}
+	return false;
+}
+
+/* The same of the children of this thread. */
+static __always_inline bool thread_has_child(struct task_struct *task, u64 since_ns,
+					     bool must_be_awaited)
+{
+	const struct list_head *oldest = BPF_CORE_READ(task, children.next);
+
+	return child_lives((u64)BPF_CORE_READ(task, children.prev),
+			   (u64)BPF_CORE_READ(oldest, prev), since_ns, must_be_awaited);
 }
 
 /* --- calls --- */
 
+/* PF_MEMALLOC: it reclaims memory. Where PSI is switched off, only that is known. */
 static __always_inline bool task_in_memstall(const struct task_struct *task)
 {
-	return bpf_core_field_exists(task->in_memstall) &&
-	       BPF_CORE_READ_BITFIELD(task, in_memstall);
+	return task->flags & PF_MEMALLOC || (bpf_core_field_exists(task->in_memstall) &&
+					     BPF_CORE_READ_BITFIELD(task, in_memstall));
+}
+
+/* By a signal, a tracer, or either version of the freezer. */
+static __always_inline bool task_is_stopped(const struct task_struct *task, u32 state)
+{
+	return state & (TASK_STOPPED_OR_TRACED | TASK_FROZEN) ||
+	       (task->jobctl & JOBCTL_TRAP_FREEZE && bpf_core_field_exists(task->frozen) &&
+		BPF_CORE_READ_BITFIELD(task, frozen));
 }
 
 static __always_inline bool task_receives(struct task_struct *task)
@@ -220,6 +289,43 @@ static __always_inline u64 argument_file(struct task_struct *task, struct pt_reg
 	return (u64)file_in(file_slot(task, call_argument(regs, 1)));
 }
 
+static bool futex_has_timeout(const struct pt_regs *regs)
+{
+	switch (call_argument(regs, 2) & FUTEX_COMMAND) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+	case FUTEX_WAIT_REQUEUE_PI:
+		return call_argument(regs, 4);
+	default:
+		return false;
+	}
+}
+
+/* Does the thread wait for another thread's end, as pthread_join of glibc does? The kernel wakes
+ * whoever waits for a thread's number in a futex without FUTEX_PRIVATE_FLAG. So may semaphores and
+ * locks that processes share, with lower numbers. */
+static bool futex_joins(const struct pt_regs *regs)
+{
+	return (u32)call_argument(regs, 2) == (FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME) &&
+	       (u32)call_argument(regs, 3) >= JOINED_MIN;
+}
+
+static __always_inline enum blocked blocked_on_futex(const struct pt_regs *regs)
+{
+	if (futex_has_timeout(regs))
+		return BLOCKED_TIMED_WAIT;
+	return futex_joins(regs) ? BLOCKED_EVENT : BLOCKED_LOCK;
+}
+
+static __always_inline bool fcntl_locks(const struct pt_regs *regs)
+{
+	u32 command = call_argument(regs, 2);
+
+	return command == F_SETLKW || command == F_OFD_SETLKW;
+}
+
 /* The descriptors that a poll waits for are in the process's memory: whether it waits for the
  * request's socket is read from that socket's wait queue instead. Global: verified once. */
 __noinline int blocked_in_poll(u64 in_hand_sk)
@@ -228,21 +334,47 @@ __noinline int blocked_in_poll(u64 in_hand_sk)
 									  : BLOCKED_IDLE;
 }
 
+/* In a call that waits for the file of its first argument. */
+static __always_inline enum blocked blocked_on_argument(struct task_struct *task,
+							struct pt_regs *regs, u64 in_hand_sk,
+							u64 began_ns, enum call_kind kind)
+{
+	enum blocked what;
+
+	if (kind == CALL_EPOLL)
+		what = blocked_in_epoll(argument_file(task, regs), in_hand_sk);
+	else
+		what = blocked_on_file(argument_file(task, regs), in_hand_sk, kind == CALL_RECEIVE);
+	if ((kind == CALL_EPOLL && what == BLOCKED_LOCK) ||
+	    (kind == CALL_RECEIVE && what == BLOCKED_PIPE))
+		return thread_has_child(task, began_ns, false) ? BLOCKED_CHILD : what;
+	return what;
+}
+
 static __always_inline enum blocked blocked_in_call(struct task_struct *task, u32 state,
-						    struct pt_regs *regs, u64 in_hand_sk)
+						    struct pt_regs *regs, u64 in_hand_sk,
+						    u64 began_ns)
 {
 	bool in_disk_sleep = state & TASK_UNINTERRUPTIBLE;
 	enum call_kind kind = call_kind(call_number(regs));
+	enum blocked what;
 
 	switch (kind) {
 	case CALL_LOCK:
 		return BLOCKED_LOCK;
+	case CALL_TIMED_LOCK:
+		return call_argument(regs, 4) ? BLOCKED_TIMED_WAIT : BLOCKED_LOCK;
+	case CALL_FUTEX:
+		return blocked_on_futex(regs);
+	case CALL_FUTEX_WAIT:
+		return call_argument(regs, 5) ? BLOCKED_TIMED_WAIT : BLOCKED_LOCK;
 	case CALL_EPOLL:
-		return in_hand_sk ? blocked_in_epoll(argument_file(task, regs), in_hand_sk)
-				  : BLOCKED_EVENTS;
+		if (!in_hand_sk)
+			return BLOCKED_EVENTS;
+		/* fall through */
 	case CALL_RECEIVE:
 	case CALL_SEND:
-		return blocked_on_file(argument_file(task, regs), in_hand_sk, kind == CALL_RECEIVE);
+		return blocked_on_argument(task, regs, in_hand_sk, began_ns, kind);
 	case CALL_ACCEPT:
 		return BLOCKED_IDLE;
 	case CALL_CONNECT:
@@ -251,12 +383,23 @@ static __always_inline enum blocked blocked_in_call(struct task_struct *task, u3
 	case CALL_PPOLL:
 	case CALL_SELECT:
 		if (poll_has_none(kind, regs))
-			return poll_has_timeout(kind, regs) ? BLOCKED_SLEEP : BLOCKED_OTHER;
-		return blocked_in_poll(in_hand_sk);
+			return poll_has_timeout(kind, regs) ? BLOCKED_SLEEP : BLOCKED_EVENT;
+		what = blocked_in_poll(in_hand_sk);
+		return what == BLOCKED_UPSTREAM && thread_has_child(task, began_ns, true)
+			       ? BLOCKED_CHILD
+			       : what;
 	case CALL_SLEEP:
 		return BLOCKED_SLEEP;
+	case CALL_CHILD:
+		return BLOCKED_CHILD;
+	case CALL_EVENT:
+		return BLOCKED_EVENT;
 	case CALL_SYNC:
 		return BLOCKED_DISK;
+	case CALL_FCNTL:
+		if (fcntl_locks(regs))
+			return BLOCKED_LOCK;
+		/* fall through */
 	case CALL_FILES:
 		return in_disk_sleep ? BLOCKED_DISK : BLOCKED_OTHER;
 	case CALL_MEMORY:
@@ -267,33 +410,39 @@ static __always_inline enum blocked blocked_in_call(struct task_struct *task, u3
 }
 
 /* What a thread waits for that has left its CPU in this state. in_hand_sk: address of the socket
- * whose request it has in hand, 0: none. io_uring sets in_iowait when it waits for events, so it is
- * tested first. */
-static __noinline enum blocked blocked_by(struct task_struct *task, u32 state, u64 in_hand_sk)
+ * whose request it has in hand, 0: none. began_ns: when that request began. io_uring sets in_iowait
+ * when it waits for events, so it is tested before that. */
+static __noinline enum blocked blocked_by(struct task_struct *task, u32 state, u64 in_hand_sk,
+					  u64 began_ns)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	bool is_fault = call_number(regs) == ~0U;
 
+	if (task_is_stopped(task, state))
+		return BLOCKED_STOPPED;
 	if (!regs_32_bit(regs) && call_kind(call_number(regs)) == CALL_IO_URING &&
 	    !(task->flags & PF_IO_WORKER))
 		return BLOCKED_EVENTS;
-	if (task_in_memstall(task) || (is_fault && state & TASK_UNINTERRUPTIBLE))
+	if (task_in_memstall(task))
 		return BLOCKED_MEMORY;
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
 		return BLOCKED_DISK;
+	if (is_fault && state & TASK_UNINTERRUPTIBLE)
+		return BLOCKED_MEMORY;
 	if (task->flags & PF_IO_WORKER)
 		return state & TASK_UNINTERRUPTIBLE ? BLOCKED_DISK : BLOCKED_IDLE;
-	if (regs_32_bit(regs) || is_fault || state & TASK_STOPPED_OR_TRACED)
+	if (regs_32_bit(regs) || is_fault)
 		return BLOCKED_OTHER;
-	return blocked_in_call(task, state, regs, in_hand_sk);
+	return blocked_in_call(task, state, regs, in_hand_sk, began_ns);
 }
 
 /* What a thread waits for that is neither on a CPU nor queued for one. */
-static __always_inline enum blocked blocked_on(struct task_struct *task, u64 in_hand_sk)
+static __always_inline enum blocked blocked_on(struct task_struct *task, u64 in_hand_sk,
+					       u64 began_ns)
 {
 	if (task->on_cpu || task->flags & (PF_KTHREAD | PF_EXITING))
 		return BLOCKED_NOT;
-	return blocked_by(task, task->__state, in_hand_sk);
+	return blocked_by(task, task->__state, in_hand_sk, began_ns);
 }
 
 #endif

@@ -59,6 +59,12 @@ static bool is_in_epoll(struct task_struct *task)
 	return !regs_32_bit(regs) && call_kind(call_number(regs)) == CALL_EPOLL;
 }
 
+/* Does it wait in a futex, in which a pool's threads may idle, too? */
+static __always_inline bool is_in_futex(u32 part)
+{
+	return part == PART_LOCK || part == PART_TIMED_WAIT;
+}
+
 /* A thread has a request in hand. A futex in which an event loop idles does not block it. How long
  * a thread waits for more of its only request is counted exactly elsewhere. */
 static void count_in_hand(struct samples *seen, struct task_struct *task, const struct serving *s,
@@ -67,8 +73,8 @@ static void count_in_hand(struct samples *seen, struct task_struct *task, const 
 	if (!is_loop(s)) {
 		if (part != PART_CLIENT || !task_receives(task))
 			part_count(seen->one_ns, part);
-	} else if (part != PART_LOCK ? part != PART_RUNQUEUE || !is_in_epoll(task)
-				     : !f->idles_in_futex) {
+	} else if (is_in_futex(part) ? !f->idles_in_futex
+				     : part != PART_RUNQUEUE || !is_in_epoll(task)) {
 		part_count(seen->many_ns, part);
 	}
 }
@@ -103,7 +109,7 @@ static void count_responded(struct samples *seen, const struct serving *s, struc
 /* A thread that has responded to requests of other threads, and may do so again. */
 static void count_responder(struct samples *seen, u32 part)
 {
-	if (part == PART_LOCK)
+	if (is_in_futex(part))
 		add(&seen->futex_ns, sample_ns);
 	else
 		part_count(seen->many_ns, part);
@@ -117,7 +123,7 @@ static bool is_responder(const struct serving *s)
 /* May a thread do this between two sends of a response? It does not when it idles. */
 static bool is_of_response(struct task_struct *task, u32 part)
 {
-	return part != PART_LOCK && (part != PART_CLIENT || !task_receives(task));
+	return !is_in_futex(part) && (part != PART_CLIENT || !task_receives(task));
 }
 
 static void count_serving(struct samples *seen, struct task_struct *task, struct serving *s,
@@ -132,7 +138,7 @@ static void count_serving(struct samples *seen, struct task_struct *task, struct
 	if (in_hand)
 		count_in_hand(seen, task, s, f, part);
 	else if (part >= PART_BLOCKED)
-		f->idles_in_futex = part == PART_LOCK;
+		f->idles_in_futex = is_in_futex(part);
 	if (!in_hand && !s->responded && is_responder(s))
 		count_responder(seen, part);
 }

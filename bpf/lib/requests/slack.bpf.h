@@ -47,7 +47,7 @@ static void inspect_call(struct task_struct *task, struct serving *s)
 
 	if (!sk && !s->responded)
 		return;
-	what = blocked_on(task, sk ?: s->responded);
+	what = blocked_on(task, sk ?: s->responded, s->began_ns);
 	if (!sk) {
 		if (what != BLOCKED_NOT && has_slept(task))
 			note_pause(s, what >= BLOCKED_EVENTS);

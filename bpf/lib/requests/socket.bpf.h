@@ -94,14 +94,20 @@ static __always_inline bool socket_has_more(const struct sock *sk)
 	return BPF_CORE_READ(sk, sk_receive_queue.qlen);
 }
 
+static bool queue_has_waiter(const struct wait_queue_head *queue)
+{
+	const struct list_head *first = BPF_CORE_READ(queue, head.next);
+
+	return first && first != __builtin_preserve_access_index(&queue->head);
+}
+
 /* Does a thread sleep until something arrives, possibly in a call that waits for several
  * sockets? */
 static bool socket_has_waiter(const struct sock *sk)
 {
 	const struct socket_wq *queue = BPF_CORE_READ(sk, sk_wq);
-	const struct list_head *first = BPF_CORE_READ(queue, wait.head.next);
 
-	return first && first != __builtin_preserve_access_index(&queue->wait.head);
+	return queue_has_waiter(__builtin_preserve_access_index(&queue->wait));
 }
 
 /* Is it one of a socketpair? Only related processes have these. */
