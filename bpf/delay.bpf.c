@@ -215,12 +215,16 @@ static void delay_sample_thread(struct task_struct *task, u32 service)
 	struct followed *f;
 	u32 number, part;
 	struct serving *s;
+	u64 in_hand_sk;
 
 	if (!seen || !row)
 		return;
 	s = serving_of(task, &number);
-	part_now = part_of(task, s ? socket_in_hand(s) ?: s->responded : 0, s ? s->began_ns : 0);
+	in_hand_sk = s ? socket_in_hand(s) : 0;
+	part_now = part_of(task, s ? in_hand_sk ?: s->responded : 0, s ? s->began_ns : 0);
 	part = part_now;
+	if (option_by_syscall)
+		asleep_count(task, service, in_hand_sk && part < PARTS);
 	count_delay(row, part);
 	if (part == PART_UPSTREAM)
 		upstream_count(task, service, sample_ns);
@@ -248,8 +252,6 @@ int delay_sample(struct bpf_iter__task *ctx)
 	if (!service_watched(service))
 		return 0;
 	delay_sample_thread(task, service);
-	if (option_by_syscall)
-		asleep_count(task, service);
 	return 0;
 }
 

@@ -17,30 +17,48 @@ struct asleep_row {
 		HELP("Asleep in a system call: of all threads, by name, by samples");
 };
 
+struct asleep_request_row {
+	u64 ns METRIC("delay_rate-request_syscall rate scale=1/1000000000") UNIT(
+		"seconds per second")
+		HELP("Requests asleep in a system call: of threads with one in hand, by name, by samples");
+};
+
 struct asleep_key {
 	u32 service LABEL("service");
 	u32 number LABEL("syscall");
 };
 
 HASH(asleep, struct asleep_key, struct asleep_row, 8192) OPTION("by_syscall") SUBJECT("key");
+/* A table of its own, so that only calls in which requests wait have series. */
+HASH(asleep_requests, struct asleep_key, struct asleep_request_row, 8192)
+OPTION("by_syscall") SUBJECT("key");
 
-/* Counts a sampled thread of this service, if it sleeps in a system call. */
-static __noinline void asleep_count(struct task_struct *task, u32 service)
+/* Both rows have one counter. */
+static __always_inline void asleep_add(void *map, const struct asleep_key *key)
+{
+	u64 none = 0, *ns = bpf_map_lookup_elem(map, key);
+
+	if (!ns) {
+		bpf_map_update_elem(map, key, &none, BPF_NOEXIST);
+		ns = or_refused(bpf_map_lookup_elem(map, key));
+	}
+	if (ns)
+		add(ns, sample_ns);
+}
+
+/* Counts a sampled thread of this service, if it sleeps in a system call. in_request: with a
+ * request in hand, and not until its client sends another one. */
+static __noinline void asleep_count(struct task_struct *task, u32 service, bool in_request)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u32 number = call_number(regs);
 	struct asleep_key key = { .service = service, .number = call_name(number) };
-	struct asleep_row none = {}, *row;
 
 	if (sample_state(task) != SAMPLE_ASLEEP || number == ~0U || regs_32_bit(regs))
 		return;
-	row = bpf_map_lookup_elem(&asleep, &key);
-	if (!row) {
-		bpf_map_update_elem(&asleep, &key, &none, BPF_NOEXIST);
-		row = or_refused(bpf_map_lookup_elem(&asleep, &key));
-	}
-	if (row)
-		add(&row->ns, sample_ns);
+	asleep_add(&asleep, &key);
+	if (in_request)
+		asleep_add(&asleep_requests, &key);
 }
 
 #endif

@@ -77,6 +77,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_self.py \
 	tests/kernel/test_slack.py \
 	tests/kernel/test_in_hand.py \
+	tests/kernel/test_stuck.py \
 	tests/kernel/test_softirq.py \
 	tests/kernel/test_hardirq.py \
 	tests/kernel/test_reclaim.py \
@@ -134,6 +135,7 @@ LOADS = \
 	tests/kernel/load_slow_symbols \
 	tests/kernel/load_spin \
 	tests/kernel/load_storm \
+	tests/kernel/load_stuck \
 	tests/kernel/load_syscall \
 	tests/kernel/load_talk \
 	tests/kernel/load_task \
