@@ -20,10 +20,12 @@ class Chart:
     def __init__(self, graph, curves, span, link="", caption="", below=""):
         """link: function from a curve's label to the address of its page; caption: HTML in place of title and unit; below: HTML
         under the legend"""
-        self.graph, self.curves, self.link, self.caption, self.below = graph, curves, link, caption, below
+        self.graph, self.link, self.caption, self.below = graph, link, caption, below
+        self.curves = [curve for curve in curves if curve.draw != "samples"]
+        self.basis = parts.Basis.of_curves(curves)
         self.leads = False      # it is the first and widest of its page
         self.time = axis.time_axis(span.start, span.end)
-        self.drawn = [curve for curve in curves if curve.draw != "figures"]
+        self.drawn = [curve for curve in self.curves if curve.draw != "figures"]
         self.stacks = self._stack()
         self.shares = parts.largest_first((curve, curve.average()) for curve in self.drawn
                                           if graph.parts and curve.draw == "stack")
@@ -121,7 +123,8 @@ class Chart:
             label = f'<a href="{address}">{label}</a>' if address else label
             box = f'<i class="{curve.draw}" style="--color:{curve.color}"></i>' if curve in self.drawn else ""
             average = UNKNOWN if curve.percentile else write(curve.average())
-            yield (f'<tr data-of="{position}"><th>{box}{label}</th><td>{write(curve.last())}</td><td>{average}</td>'
+            last = UNKNOWN if self.graph.parts and not curve.is_current() else write(curve.last())
+            yield (f'<tr data-of="{position}"><th>{box}{label}</th><td>{last}</td><td>{average}</td>'
                    f"<td>{self._share(curve) if self.graph.parts else write(curve.maximum())}</td></tr>")
 
     def _data(self):
@@ -150,6 +153,7 @@ class Chart:
     def _caption(self):
         unit = f" <small>{escape(self.graph.unit.name)}</small>" if self.graph.unit.name else ""
         said = f" <strong>{escape(parts.in_words(self.shares))}</strong>" if self.shares else ""
+        said += f" <small>({escape(str(self.basis))})</small>" if self.shares and self.basis else ""
         return f"<figcaption>{self.caption or escape(self.graph.title) + unit}{self._help()}{said}</figcaption>"
 
     def html(self):

@@ -4,13 +4,12 @@
 import dataclasses
 import math
 
-import name
 import unit
 from curve import total
 from definitions import (AT_UPSTREAMS, DISK_READ, DISK_WRITTEN, IN_REQUESTS, MEDIAN, PROCESSES, READ, REQUESTS, RESIDENT,
-                         SLACK, STARTED, SYSTEM, TAIL, TO_UPSTREAMS, UPSTREAM_ERRORS, UPSTREAM_MEAN, UPSTREAM_TAIL, USER,
+                         SAMPLES, SLACK, STARTED, SYSTEM, TAIL, TO_UPSTREAMS, UPSTREAM_ERRORS, UPSTREAM_MEAN, UPSTREAM_TAIL, USER,
                          WAIT, WAITED_FOR, WRITTEN, Series)
-from parts import PartUnit, largest_first, layers
+from parts import Basis, PartUnit, largest_first, layers
 
 
 def matching(series, values):
@@ -19,7 +18,7 @@ def matching(series, values):
         key = series.file, series.source
         return [(series.label, values[key] * series.scale)] if key in values else []
     return [(series.label.replace("*", label), value * series.scale) for (file, source), value in values.items()
-            if source == series.source and (label := name.varying(series.file, file)) is not None]
+            if source == series.source and (label := series.key(file)) is not None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,18 +32,16 @@ class Column:
     series: tuple
     figure: str = "average"     # how a span of time becomes one figure
     first: bool = False
-    without: frozenset = frozenset()    # labels that are left out
 
     def of(self, values):
         """The current figure. values: by file and data source."""
-        found = [value for series in self.series for label, value in matching(series, values)
-                 if label not in self.without]
+        found = [value for series in self.series for _, value in matching(series, values)]
         known = [value for value in found if not math.isnan(value)][:1 if self.first else None]
         return sum(known) if known else math.nan
 
     def total(self, curves, label="", draw="", color=""):
         """The sum of all curves that belong to the column; None if there is none."""
-        counted = [curve for curve in curves if curve.label not in self.without][:1 if self.first else None]
+        counted = curves[:1 if self.first else None]
         return total(counted, label, draw, color) if counted else None
 
     def evaluate(self, curves):
@@ -56,21 +53,40 @@ class Column:
         return {self.name: figure if math.isfinite(figure) else None}
 
 
+def basis(values):
+    """The Basis of the parts of requests' time; None if it is unknown. values: by file and data source"""
+    return Basis.of_value(values.get((SAMPLES.file, SAMPLES.source), math.nan))
+
+
 class LargestPart(Column):
-    """The name and the share of the largest of several series, which are the parts of a whole."""
+    """The name and the share of the largest of several series, which are the parts of a whole. If one of them is that of the
+    samples, with their Basis, and unknown if that is not current."""
 
     def of(self, values):
         found = [(dataclasses.replace(series, label=label), value)
-                 for series in self.series for label, value in matching(series, values) if label not in self.without]
-        return next(iter(largest_first(found)), math.nan)
+                 for series in self.series if series is not SAMPLES for label, value in matching(series, values)]
+        return self._largest(found, basis(values) if SAMPLES in self.series else None)
 
     def evaluate(self, curves):
-        return next(iter(largest_first((curve, curve.average()) for curve in layers(curves)
-                                        if curve.label not in self.without)), math.nan)
+        found = [(curve, curve.average()) for curve in layers([curve for curve in curves if curve.draw != "samples"])]
+        return self._largest(found, Basis.of_curves(curves))
+
+    @staticmethod
+    def _largest(found, based_on):
+        parts = largest_first(found)
+        if not parts or based_on and not based_on.is_current:
+            return math.nan
+        parts[0].basis = based_on
+        return parts[0]
 
     def json(self, figure):
         known = math.isfinite(figure)
-        return {self.name: figure.label if known else None, f"{self.name}_percent": figure if known else None}
+        said = {self.name: figure.label if known else None, f"{self.name}_percent": figure if known else None}
+        if SAMPLES in self.series:
+            based_on = known and figure.basis
+            said[f"{self.name}_samples"] = based_on.samples if based_on else None
+            said[f"{self.name}_age"] = round(based_on.age, 1) if based_on and math.isfinite(based_on.age) else None
+        return said
 
 
 # In order of importance: a narrow terminal leaves out the last.
@@ -78,7 +94,7 @@ COLUMNS = (
     Column("requests", "requests", "per s", "req/s", unit.RATE, (REQUESTS,)),
     Column("p50", "p50", "response", "p50", unit.SECONDS, MEDIAN, figure="median", first=True),
     Column("p99", "p99", "response", "p99", unit.SECONDS, TAIL, figure="median", first=True),
-    LargestPart("why", "why", "largest part", "why", PartUnit("percent"), IN_REQUESTS),
+    LargestPart("why", "why", "largest part", "why", PartUnit("percent"), (*IN_REQUESTS, SAMPLES)),
     Column("slack", "slack", "%", "slack%", unit.SHARE, (SLACK,), first=True),
     Column("cpu", "CPU", "% of one", "CPU%", unit.CPU, (USER, SYSTEM)),
     Column("memory", "memory", "bytes", "memory", unit.BYTES, (RESIDENT,)),

@@ -6,6 +6,7 @@ import math
 import statistics
 
 GREY = "#8C959F"    # of curves that share one colour
+CURRENT = 2         # intervals after which a value is no longer current
 
 
 def known(values):
@@ -26,9 +27,18 @@ class Curve:
     values: list
     most: float     # the highest reading, which may exceed the mean of each step
     percentile: bool = False    # percentiles must not be averaged
+    lag: float = 0      # seconds from the last value of anything to the end
 
     def last(self):
         return next((value for value in reversed(self.values) if not math.isnan(value)), math.nan)
+
+    def age(self):
+        """Seconds from its last value to its end, as exactly as the grid tells."""
+        after = next((index for index, value in enumerate(reversed(self.values)) if not math.isnan(value)), math.inf)
+        return max(after * self.grid.step, self.lag)
+
+    def is_current(self):
+        return self.age() - self.lag <= CURRENT * self.grid.step
 
     def average(self):
         values = known(self.values)
@@ -61,7 +71,7 @@ def total(curves, label, draw, color):
         return dataclasses.replace(curves[0], label=label, draw=draw, color=color)
     grid = max((curve.grid for curve in curves), key=lambda grid: grid.step)
     values = add([curve.on(grid).values for curve in curves])
-    return Curve(label, draw, color, grid, values, max(known(values), default=math.nan))
+    return Curve(label, draw, color, grid, values, max(known(values), default=math.nan), lag=curves[0].lag)
 
 
 def largest(curves, colors):

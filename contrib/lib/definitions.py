@@ -9,6 +9,7 @@ import fnmatch
 import series
 import unit
 from curve import GREY
+from name import varying
 
 # Okabe and Ito's colours, distinguishable with any colour vision, on white and on black.
 BLUE, ORANGE, GREEN, RED, SKY, PINK, YELLOW = PALETTE = (
@@ -24,10 +25,17 @@ class Series:
     file: str
     source: str = "value"
     label: str = "*"
-    draw: str = "line"      # line, dashes, dotted, area, stack, cap (a layer of a stack that has others), or figures (too large
-                            # for the axis: not drawn)
+    draw: str = "line"      # line, dashes, dotted, area, stack, cap (a layer of a stack that has others), figures (too large
+                            # for the axis: not drawn), or samples (of how many samples the others are)
     scale: float = 1
     color: str = ""
+    only: frozenset = frozenset()       # what the `*` may stand for; empty: anything
+    without: frozenset = frozenset()    # but these
+
+    def key(self, file):
+        """What the `*` stands for in this file; None if the file is not of the series."""
+        found = varying(self.file, file)
+        return None if found in self.without or self.only and found not in self.only else found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +49,7 @@ class Graph:
     above: tuple = ()       # the first of these that the service has is a line above the stack
     divided: str = ""       # the label of a part that is divided,
     shares: tuple = ()      # by the first of these that a service has
+    samples: tuple = ()     # says of how many samples the parts are
     more: bool = False      # shown only with the details
     help: str = ""          # an explanation in place of that in the tags
 
@@ -94,6 +103,7 @@ IN_REQUESTS = (*parts("latency-in_*", "send"), part("send", "gauge-send_wait", "
 IN_SLOW = parts("percent-slow_*", "socket", "queue", "async", "send")
 WAITED_FOR = (part("runqueue", "delay_rate-delay-cpu", "cap"), part("disk", "delay_rate-delay-blkio"),
               *parts("delay_rate-delay-*", "socket", "runqueue", "cpu", "disk", "queue", "async", "send"))
+SAMPLES = Series("gauge-request_samples", label="samples", draw="samples")
 # A tail that is not far from the mean.
 ABOVE = tuple(Series(f"latency-{name}-percentile-{percent}", label=f"{name} p{percent}", color="var(--text)")
               for name in ("response", "service") for percent in (95, 99, 90))
@@ -105,7 +115,7 @@ UPSTREAM_TAIL = Series("latency-upstream-*-percentile-99")
 UPSTREAM_ERRORS = Series("errors-upstream-*")
 UPSTREAM_COLORS = ("#35B48C", "#006B4E", "#8FDCC2")
 REQUEST_TIME = Graph("Where a request's time goes", unit.SECONDS, IN_REQUESTS, parts=True, above=ABOVE,
-                     divided=PARTS["upstream"][0], shares=(AT_UPSTREAMS, WAITED_FOR_UPSTREAMS),
+                     divided=PARTS["upstream"][0], shares=(AT_UPSTREAMS, WAITED_FOR_UPSTREAMS), samples=(SAMPLES,),
                      help="The mean response time, divided into what requests wait for. The line above is the percentile "
                      "that it names.")
 THREAD_TIME = Graph("What threads wait for", unit.THREADS, WAITED_FOR, parts=True,
@@ -216,7 +226,7 @@ GRAPHS = {
     ),
 }
 # Counted, but a picture says nothing: samples behind moments, figures that repeat others.
-UNDRAWN = ("gauge-cpu_percent", "gauge-*-samples", "gauge-*-average", "gauge-*_gap-*", "gauge-poll-*", "bucket-*",
+UNDRAWN = ("gauge-cpu_percent", "gauge-*-samples", SAMPLES.file, "gauge-*-average", "gauge-*_gap-*", "gauge-poll-*", "bucket-*",
            "total_requests-*")
 # Of what has a histogram for each key, the average and the 99th percentile have pictures.
 UNDRAWN += tuple(f"{file}-percentile-*" for _, many in series.PROBES for file, kind, *_ in many

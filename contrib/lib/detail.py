@@ -8,7 +8,7 @@ import live
 import name
 import table
 import unit
-from columns import COLUMNS, DETAILS, LATENCIES, UPSTREAM_COLUMNS, latency_columns
+from columns import COLUMNS, DETAILS, LATENCIES, UPSTREAM_COLUMNS, basis, latency_columns
 from definitions import IN_REQUESTS, WAITED_FOR
 from parts import largest_first
 from text import printable
@@ -47,7 +47,10 @@ def lines(row, rows, width):
     percentiles = [one for one in percentiles if not all(map(math.isnan, one[1]))]
     found += _section("Latency", _table(percentiles, latency_columns("response"), "time", width),
                       "no request was answered in the last interval")
-    found += _section("Where a request's time goes, mean", _parts(row, IN_REQUESTS, unit.SECONDS))
+    based_on = basis(row.values)
+    if not based_on or based_on.is_current:
+        found += _section("Where a request's time goes, mean" + (f" ({based_on})" if based_on else ""),
+                          _parts(row, IN_REQUESTS, unit.SECONDS))
     found += _section("What threads wait for, threads", _parts(row, WAITED_FOR, unit.THREADS))
     upstreams = live.sort(row.upstreams(), UPSTREAM_COLUMNS[0], of=UPSTREAM_COLUMNS)
     found += _section("Upstreams", _table([(one.label, one.figures) for one in upstreams], UPSTREAM_COLUMNS, "upstream", width))

@@ -9,7 +9,7 @@ import re
 
 import unit
 from columns import Column, LargestPart
-from definitions import DISK_READ, DISK_WRITTEN, IN_REQUESTS, PROCESSES, STARTED, SYSTEM, TAIL, USER, Series
+from definitions import DISK_READ, DISK_WRITTEN, IN_REQUESTS, PROCESSES, SAMPLES, STARTED, SYSTEM, TAIL, USER, Series
 from name import PLUGIN
 from parts import PartUnit
 
@@ -213,16 +213,17 @@ IDLE = frozenset((
     "futex_wait", "futex_waitv", "io_getevents", "io_pgetevents", "io_uring_enter", "mq_timedreceive", "msgrcv",
     "nanosleep", "pause", "poll", "ppoll", "pselect6", "read", "readv", "recv", "recvfrom", "recvmmsg", "recvmsg",
     "restart_syscall", "rt_sigsuspend", "rt_sigtimedwait", "select", "semop", "semtimedop", "vfork", "wait4", "waitid"))
-ASLEEP = of("delay_rate-syscall-*", label="*", draw="stack")
-CALLED = of("total_time_in_ms-syscall-*", label="*", draw="stack", scale=1e-3)
+# But a thread with a request in hand is not idle.
+ASLEEP = of("delay_rate-syscall-*", draw="stack", without=IDLE) + of("delay_rate-request_syscall-*", draw="stack", only=IDLE)
+CALLED = of("total_time_in_ms-syscall-*", draw="stack", scale=1e-3, without=IDLE)
 
 
 def in_calls(series):
     return Rank(
-        Column("threads", "in calls", "threads", "threads", unit.THREADS, series, without=IDLE),
+        Column("threads", "in calls", "threads", "threads", unit.THREADS, series),
         "{name} has {amount} threads in system calls, {share} of all[, most in {call}]",
         "no thread is held up in a system call", "Threads in system calls by service",
-        (LargestPart("call", "call", "largest part", "call", PartUnit("percent"), series, without=IDLE),))
+        (LargestPart("call", "call", "largest part", "call", PartUnit("percent"), series),))
 
 
 CALLS = Layer(
@@ -233,11 +234,11 @@ CALLS = Layer(
                 "{name} has {amount} requests in progress, {share} of all[; largest part of their time: {why}]",
                 "no request is in progress", "Requests in progress by service")),
     columns=(
-        LargestPart("why", "why", "of a request", "why", PartUnit("percent"), IN_REQUESTS),
+        LargestPart("why", "why", "of a request", "why", PartUnit("percent"), (*IN_REQUESTS, SAMPLES)),
         Column("p99", "p99", "response", "p99", unit.SECONDS, TAIL, first=True),
         Column("errors", "errors", "calls/s", "err/s", unit.RATE, of("errors-syscall-*"))),
     probes=(Probe("delay", "in which system calls threads sleep, by samples, at no cost per call",
-                  Column("asleep", "", "", "", unit.THREADS, ASLEEP), "by_syscall"),
+                  Column("asleep", "", "", "", unit.THREADS, of("delay_rate-syscall-*")), "by_syscall"),
             Probe("request", "requests, and what most of their time goes to",
                   Column("requests", "", "", "", unit.RATE, of("total_requests")))))
 

@@ -10,6 +10,8 @@ import layers
 import name
 import triage
 from columns import COLUMNS, SHOWN, UPSTREAM_COLUMNS
+from definitions import SAMPLES
+from parts import Dated
 from text import printable
 from unit import NBSP
 
@@ -33,6 +35,11 @@ class Trouble(Exception):
     def __init__(self, text, may_pass=False):
         super().__init__(text)
         self.may_pass = may_pass
+
+
+def stored(file, value, moment, interval=math.nan):
+    """The value as rows have it: the number of samples with its time, which is that of all that is computed from them."""
+    return Dated(value, moment, interval) if file == SAMPLES.file else value
 
 
 @functools.lru_cache(1 << 16)

@@ -139,7 +139,7 @@ class Cache:
                 self.first_rate = now if math.isinf(self.first_rate) and not math.isnan(value) else self.first_rate
             stored = self.stored.setdefault(owner, {})
             self.size += (reading.file, source) not in stored
-            stored[reading.file, source] = until, value
+            stored[reading.file, source] = until, live.stored(reading.file, value, time.time(), interval)
 
     def _rate(self, key, moment, count):
         before, self.counts[key] = self.counts.get(key), (moment, count)

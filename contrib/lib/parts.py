@@ -3,13 +3,53 @@
 
 import dataclasses
 import math
+import time
 
-from curve import add, known
-from unit import NBSP, UNKNOWN, Unit
+from curve import CURRENT, add, known
+from unit import NBSP, UNKNOWN, Unit, age
+
+
+class Dated(float):
+    """A value with its time, in seconds since 1970, and its interval in seconds, as far as that is known."""
+
+    def __new__(cls, value, moment, interval=math.nan):
+        dated = super().__new__(cls, value)
+        dated.moment, dated.interval = moment, interval
+        return dated
+
+
+@dataclasses.dataclass(frozen=True)
+class Basis:
+    """Of how many samples the parts are, how old they are in seconds, and whether they are current."""
+    samples: float
+    age: float = math.nan
+    is_current: bool = True
+
+    @classmethod
+    def of_value(cls, value):
+        """None if the value is unknown."""
+        if not math.isfinite(value):
+            return None
+        if not isinstance(value, Dated):
+            return cls(value)
+        passed = max(time.time() - value.moment, 0)
+        return cls(value, passed, not passed > CURRENT * value.interval)
+
+    @classmethod
+    def of_curves(cls, curves):
+        """None if none of the curves is that of the samples."""
+        return next((cls(curve.last(), curve.age(), curve.is_current()) for curve in curves if curve.draw == "samples"), None)
+
+    def __str__(self):
+        return f"of{NBSP}{self.samples:.0f}{NBSP}samples" + (f", {age(self.age)}{NBSP}ago" if math.isfinite(self.age) else "")
+
+    def short(self):
+        return f"of{NBSP}{self.samples:.0f}" + (f",{NBSP}{age(self.age)}" if math.isfinite(self.age) else "")
 
 
 class Part(float):
-    """A part in percent of the whole, with its name."""
+    """A part in percent of the whole, with its name and, if known, its Basis."""
+    basis = None
 
     def __new__(cls, percent, label):
         part = super().__new__(cls, percent)
@@ -28,9 +68,10 @@ class PartUnit(Unit):
     """The unit of a column whose figures are written with the part's name."""
 
     def write(self, value):
-        return UNKNOWN if math.isnan(value) else str(value)
+        return UNKNOWN if math.isnan(value) else f"{value} ({value.basis})" if value.basis else str(value)
 
-    short = write
+    def short(self, value):
+        return f"{value}{NBSP}{value.basis.short()}" if not math.isnan(value) and value.basis else self.write(value)
 
 
 @dataclasses.dataclass(frozen=True)

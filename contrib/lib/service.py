@@ -74,6 +74,7 @@ class Service:
         """parent: the service of a process, or own_name"""
         self.host, self.name, self.parent, self.directory = host, own_name, parent, directory
         self.updated = 0
+        self.newest = math.inf  # the last update of any service of the host
         self.read_spans = {}    # span -> (grid, {(file, data source): (averages, highest of all)})
 
     @functools.cached_property
@@ -119,7 +120,7 @@ class Service:
         """(file, text for the `*`) of each file of this series."""
         if "*" not in series.file:
             return [(series.file, "")] if series.file in self.files else []
-        return [(file, label) for file in self.files if (label := name.varying(series.file, file)) is not None]
+        return [(file, label) for file in self.files if (label := series.key(file)) is not None]
 
     @functools.cached_property
     def others(self):
@@ -172,10 +173,11 @@ class Service:
     def drawn(self, many, span):
         """Like curves(), as (series, file, curve)."""
         grid, columns = self.read_spans.get(span, (None, {}))
+        lag = max(0, span.end - self.newest)
         matches = [(series, *match) for series in many for match in self.match(series)]
         ramp = ramp_of([file for series, file, _ in matches if is_ramp(series)])
         return [(series, file, self._curve(series, varying, ramp.get(file) or PALETTE[index % len(PALETTE)], grid,
-                                           *columns[file, series.source]))
+                                           *columns[file, series.source], lag))
                 for index, (series, file, varying) in enumerate(matches) if (file, series.source) in columns]
 
     def picture(self, graph, span):
@@ -189,14 +191,14 @@ class Service:
             return curves
         shares = next((some for series in graph.shares if (some := self.curves((series,), span))), [])
         layers = parts.divided(parts.layers(curves), graph.divided, shares, UPSTREAM_COLORS)
-        return layers + self.curves(graph.above, span)[:1] if layers else []
+        return layers + self.curves(graph.above, span)[:1] + self.curves(graph.samples, span) if layers else []
 
     @staticmethod
-    def _curve(series, varying, color, grid, values, most):
+    def _curve(series, varying, color, grid, values, most, lag):
         if series.scale != 1:
             values, most = array.array("d", [value * series.scale for value in values]), most * series.scale
         return Curve(series.label.replace("*", varying), series.draw, series.color or color, grid, values, most,
-                     PERCENTILE in series.file)
+                     PERCENTILE in series.file, lag)
 
     def sum(self, graph, span, color, first=False):
         """The sum of the graph's series, or the first of them, as a curve with the service's name; None without values."""

@@ -9,6 +9,7 @@ NBSP = "\N{NO-BREAK SPACE}"
 UNKNOWN = "–"
 PREFIXES = "nµm kMGTP"
 NONE = PREFIXES.index(" ")
+AGES = (86400, "d"), (3600, "h"), (60, "min")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,6 +79,12 @@ class Unit:
         if size >= 99.95 or math.isclose(size, round(size), rel_tol=1e-6):
             return f"{value:.0f}"
         return f"{value:.1f}" if size >= 9.995 else f"{value:.2f}"
+
+
+def age(seconds):
+    """A time that has passed: 8 s, 12 min."""
+    size, symbol = next(((size, symbol) for size, symbol in AGES if seconds >= 2 * size), (1, "s"))
+    return f"{seconds / size:.0f}{NBSP}{symbol}"
 
 
 NUMBER = Unit("number", whole=True)

@@ -132,7 +132,7 @@ class Unixsock:
             self.close()
 
     def _read(self):
-        listed = [line.partition(" ")[2] for line in self._ask("LISTVAL")[0] or []]
+        listed = {one: moment for moment, _, one in (line.partition(" ") for line in self._ask("LISTVAL")[0] or [])}
         wanted = [identifier for identifier in listed if split(identifier)]
         if not wanted:
             self._refuse({parts[1].partition("-")[0] for parts in (one.split("/") for one in listed) if len(parts) == 3})
@@ -141,8 +141,10 @@ class Unixsock:
             some = wanted[first:first + AT_ONCE]
             for identifier, response in zip(some, self._ask(*(f"GETVAL {quote(one)}" for one in some))):
                 host, service, file = split(identifier)
+                # collectd itself forgets a value that is older than two intervals, or its Timeout.
                 services.setdefault((host, service), {}).update(
-                    {(file, source): value for source, value in map(parse, response or [])})
+                    {(file, source): live.stored(file, value, number(listed[identifier]))
+                     for source, value in map(parse, response or [])})
         return services
 
     def _refuse(self, plugins):
@@ -159,7 +161,11 @@ class Unixsock:
 def parse(line):
     """(data source, value) of a line"""
     source, _, value = line.partition("=")
+    return source, number(value)
+
+
+def number(text):
     try:
-        return source, float(value)
+        return float(text)
     except ValueError:
-        return source, math.nan
+        return math.nan

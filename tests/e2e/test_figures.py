@@ -175,8 +175,8 @@ def test_largest_part(check):
     values = {("latency-in_disk", "value"): 0.003, ("latency-in_cpu", "value"): 0.001, ("gauge-send_wait", "value"): NAN}
     for more, want in (({}, "disk 75 %"), ({("gauge-send_wait", "value"): 0.016}, "send buffer 80 %")):
         check.equal("of now", column.unit.short(column.of(values | more)).replace(unit.NBSP, " "), want)
-    check.equal("as JSON", column.json(column.of(values)), {"why": "disk", "why_percent": 75})
-    check.equal("unknown", column.json(column.of({("gauge-send_wait", "value"): 0.016})), {"why": None, "why_percent": None})
+    check.equal("as JSON", column.json(column.of(values)), {"why": "disk", "why_percent": 75, "why_samples": None, "why_age": None})
+    check.equal("unknown", column.json(column.of({("gauge-send_wait", "value"): 0.016})), dict.fromkeys(("why", "why_percent", "why_samples", "why_age")))
     many = [curve("disk", [3, 5]), curve("CPU", [1, 1])]
     check.equal("of a span", str(column.evaluate(many)).replace(unit.NBSP, " "), "disk 80 %")
     check.true("of one without", math.isnan(column.evaluate([])))

@@ -101,6 +101,18 @@ def test_blame(check):
     check.equal("what is on", {probe.name for finding in found.values() for probe in finding.off}, {"request"})
 
 
+def test_stuck(check):
+    """A thread is idle in a call that waits for a lock or for something to do, unless it has a request in hand."""
+    stuck = plain({"delay_rate-syscall-flock": 15.0, "delay_rate-request_syscall-flock": 14.0, "delay_rate-syscall-futex": 30.0,
+                   "delay_rate-syscall-fsync": 1.0, "delay_rate-request_syscall-fsync": 1.0})
+    other = plain({"delay_rate-syscall-flock": 40.0, "delay_rate-syscall-fsync": 2.0})
+    found = inspect({"web": service(stuck), "batch": service(other)})["system_calls"]
+    check.equal("who is stuck", found.sentence().replace(NBSP, " "),
+                "web has 15 threads in system calls, 88 % of all, most in flock 93 %")
+    check.equal("and who is not", [(subject.name, figures[0]) for subject, figures in found.tables[0].rows],
+                [("web", 15), ("batch", 2)])
+
+
 def test_by_default(check):
     """With the probes alone that are on by default there is something of each layer, and it says what is missing."""
     listing = {("io_octets", "rx"): 1.0, ("if_octets", "rx"): 3.0 * 2 ** 20, ("if_octets", "tx"): 2.0 ** 20,
@@ -319,6 +331,7 @@ def test_sheet(check):
 
 with Check() as checks:
     test_blame(checks)
+    test_stuck(checks)
     test_by_default(checks)
     test_nothing(checks)
     test_many(checks)
