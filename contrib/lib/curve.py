@@ -27,15 +27,17 @@ class Curve:
     values: list
     most: float     # the highest reading, which may exceed the mean of each step
     percentile: bool = False    # percentiles must not be averaged
-    lag: float = 0      # seconds from the last value of anything to the end
+    end: float = math.inf       # of the span, perhaps before that of the grid
+    lag: float = 0      # seconds from the last value of anything to it
 
     def last(self):
         return next((value for value in reversed(self.values) if not math.isnan(value)), math.nan)
 
     def age(self):
         """Seconds from its last value to its end, as exactly as the grid tells."""
-        after = next((index for index, value in enumerate(reversed(self.values)) if not math.isnan(value)), math.inf)
-        return max(after * self.grid.step, self.lag)
+        times = self.grid.times()
+        last = next((moment for moment, value in zip(reversed(times), reversed(self.values)) if not math.isnan(value)), -math.inf)
+        return max(min(self.end, times[-1]) - last, self.lag)
 
     def is_current(self):
         return self.age() - self.lag <= CURRENT * self.grid.step
@@ -71,7 +73,7 @@ def total(curves, label, draw, color):
         return dataclasses.replace(curves[0], label=label, draw=draw, color=color)
     grid = max((curve.grid for curve in curves), key=lambda grid: grid.step)
     values = add([curve.on(grid).values for curve in curves])
-    return Curve(label, draw, color, grid, values, max(known(values), default=math.nan), lag=curves[0].lag)
+    return Curve(label, draw, color, grid, values, max(known(values), default=math.nan), end=curves[0].end, lag=curves[0].lag)
 
 
 def largest(curves, colors):

@@ -85,8 +85,8 @@ TAIL = (Series("latency-response-percentile-99"), Series("latency-service-percen
 PARTS = {"socket": ("socket", "#E79AC8"), "runqueue": ("run queue", RED), "cpu": ("CPU", BLUE), "disk": ("disk", ORANGE),
          "memory": ("memory", "#F0E442"), "lock": ("lock", "#7A0C3A"),
          "timed_wait": ("timed wait", "#C48BB0"), "upstream": ("upstream", GREEN), "client": ("client", "#8CCBF2"),
-         "pipe": ("pipe", "#6B4A2B"), "child": ("child", "#F2B8A0"), "event": ("event", "#2F6F77"),
-         "sleep": ("sleep", "#CDBFA0"), "stopped": ("stopped", "#1A1A1A"), "queue": ("queue", "#A79CF0"),
+         "pipe": ("pipe", "#6B4A2B"), "child": ("child", "#FA8E46"), "event": ("event", "#2F6F77"),
+         "sleep": ("sleep", "#CDBFA0"), "stopped": ("stopped", "#C43410"), "queue": ("queue", "#A79CF0"),
          "async": ("async", "#3F2E9C"), "other": ("other", "#7A828B"), "send": ("send buffer", "#9FE8D2")}
 
 

@@ -173,11 +173,11 @@ class Service:
     def drawn(self, many, span):
         """Like curves(), as (series, file, curve)."""
         grid, columns = self.read_spans.get(span, (None, {}))
-        lag = max(0, span.end - self.newest)
+        ends = span.end, max(0, span.end - self.newest)
         matches = [(series, *match) for series in many for match in self.match(series)]
         ramp = ramp_of([file for series, file, _ in matches if is_ramp(series)])
         return [(series, file, self._curve(series, varying, ramp.get(file) or PALETTE[index % len(PALETTE)], grid,
-                                           *columns[file, series.source], lag))
+                                           *columns[file, series.source], *ends))
                 for index, (series, file, varying) in enumerate(matches) if (file, series.source) in columns]
 
     def picture(self, graph, span):
@@ -194,11 +194,11 @@ class Service:
         return layers + self.curves(graph.above, span)[:1] + self.curves(graph.samples, span) if layers else []
 
     @staticmethod
-    def _curve(series, varying, color, grid, values, most, lag):
+    def _curve(series, varying, color, grid, values, most, end, lag):
         if series.scale != 1:
             values, most = array.array("d", [value * series.scale for value in values]), most * series.scale
         return Curve(series.label.replace("*", varying), series.draw, series.color or color, grid, values, most,
-                     PERCENTILE in series.file, lag)
+                     PERCENTILE in series.file, end, lag)
 
     def sum(self, graph, span, color, first=False):
         """The sum of the graph's series, or the first of them, as a curve with the service's name; None without values."""

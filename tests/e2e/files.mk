@@ -24,6 +24,7 @@ E2E_TESTS = \
 	tests/e2e/test_top.py \
 	tests/e2e/test_triage.py \
 	tests/e2e/test_ages.py \
+	tests/e2e/test_colors.py \
 	tests/fuzz/tools.py \
 	tests/e2e/test_flame.py \
 	tests/e2e/test_functions.py \
