@@ -57,13 +57,20 @@ class Rhythm:
 
 class Case(Workload):
     """name: of its pictures; causes: {service: the part of its requests' time that the fault is}, the one first that
-    the client asks; healthy: what goes on; broken: what is done, command: how; truths: {what truth() has in seconds: (the
-    service, the parts of its requests' time that are the same)}; truth_note: what the reader needs for the truth; note:
-    for the result."""
+    the client asks; allows: parts that send nobody to a wrong place, such as async where nothing is known; slow: {service:
+    {part: percent of the time of its slow requests}}, where these tell the fault; truths: {what truth() has in seconds: (the
+    service, the parts of its requests' time that are the same)}; seconds: with the fault, half as long before it.
+
+    detailed: has a section with pictures in docs/why-slow.md, and for that healthy: what goes on; broken: what is done,
+    command: how; truth_note: what the reader needs for the truth; note: for the result."""
     name = healthy = broken = command = None
     causes = {}
+    allows = frozenset()
+    slow = {}
     truths = {}
     truth_note = note = ""
+    detailed = True
+    seconds = 24
     rate = 0    # requests per second, where the client is `load`
 
     def pids(self):
@@ -87,3 +94,9 @@ class Case(Workload):
     def truth(self, before, after, said):
         """{what: seconds per request, or a text} between two of these."""
         return {what: (after[what] - before[what]) / said["latency"]["count"] for what in after}
+
+
+class Brief(Case):
+    """A case that is a line of the summary."""
+    detailed = False
+    seconds = 12

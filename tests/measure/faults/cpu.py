@@ -79,3 +79,6 @@ class Quota(Starved):
         super().__exit__(*error)
         if self.group:
             self.group.remove()
+
+
+CASES = (Neighbour, Quota)

@@ -22,7 +22,7 @@ figures.
 """
 METHOD = f"""\
 Services have one CPU, their clients and collectd the others. Each case was measured for {{before:.0f}} seconds before the
-fault and for {{during:.0f}} with it, with readings every {INTERVAL} seconds. The probe `delay` samples {FREQUENCY} times a second here (Frequency
+fault and for {{during:.0f}} with it, those without a section below for half as long, with readings every {INTERVAL} seconds. The probe `delay` samples {FREQUENCY} times a second here (Frequency
 {FREQUENCY}, Budget {BUDGET}) because the time is short: by default it samples less often, and what a figure takes seconds for here
 takes minutes. What the probe says is of its whole windows within the time of which the client speaks; {UNKNOWN}: there was
 none.
@@ -53,16 +53,38 @@ def named(part, share):
     return f"{part}, {100 * share:.0f} %" if part else UNKNOWN
 
 
+def percents(shares):
+    return ", ".join(f"{part} {share:.0f} %" for part, share in shares.items())
+
+
+def figures(run, service):
+    """(the truth, ours) of a service's parts with the fault; or of the shares in slow requests' time"""
+    if service in run.case.slow:
+        true, slow = run.case.slow[service], run.slow(service)
+        return percents(true), percents({part: slow.get(part, math.nan) for part in true}) + " of slow requests"
+    truth = run.phases["during"]["truth"]
+    known = [(truth[what], run.total(service, "during", parts))
+             for what, (of, parts) in run.case.truths.items() if of == service]
+    return tuple(", ".join(map(ms, values)) for values in zip(*known)) or ("", "")
+
+
+def verdict(run, service):
+    if run.names_cause(service):
+        return "yes"
+    return f"{'misleading' if run.misleads(service) else 'no'}: {run.case.causes[service]}"
+
+
 def summary(runs):
     lines = []
     for run in runs:
         client = " → ".join(ms(run.phases[phase]["latency"]["average"]) for phase in ("before", "during"))
-        for service, cause in run.case.causes.items():
-            part, share = run.largest(service)
-            lines.append([f"[{run.case.title}](#{anchor(run)})", service, client, named(part, share),
-                          "yes" if part == cause else f"no: {cause}"])
+        title = f"[{run.case.title}](#{anchor(run)})" if run.case.detailed else run.case.title
+        for service in run.case.causes:
+            lines.append([title, service, client, *(value or UNKNOWN for value in figures(run, service)),
+                          named(*run.largest(service)), verdict(run, service)])
             client = ""
-    return table(["case", "service", "client's response time", "largest part with the fault", "names the cause"], lines)
+    return table(["case", "service", "client's response time", "truth", "ours", "largest part with the fault",
+                  "names the cause"], lines)
 
 
 def anchor(run):
@@ -105,8 +127,9 @@ def section(run):
 
 def write(runs):
     """docs/why-slow.md and its pictures."""
-    sections = [section(run) for run in runs]
+    sections = [section(run) for run in runs if run.case.detailed]
     kernels = ", ".join(sorted({run.kernel for run in runs}))
-    method = METHOD.format(**{phase: runs[0].seconds(phase) for phase in ("before", "during")})
+    longest = max(runs, key=lambda run: run.seconds("during"))
+    method = METHOD.format(**{phase: longest.seconds(phase) for phase in ("before", "during")})
     with rows.page("why-slow.md"):
         print("\n".join([HEAD, filled(method), f"Linux {kernels}:\n", summary(runs), *sections]), end="")

@@ -15,6 +15,8 @@ INTERVAL = 2
 TITLE = "Where a request's time goes"
 RESPONSE = "latency-response-average"
 SAMPLED = "latency-in_"     # what there is of windows
+SLOW = "percent-slow_"
+NEAR_PERCENT = 10           # of slow requests' time
 LATE = INTERVAL / 4         # seconds between what two probes read at one reading, at most
 
 RRDTOOL = """\
@@ -40,6 +42,7 @@ PLUGIN = f"""\
   <Probe "delay">
     Frequency {FREQUENCY}
     Budget {BUDGET}
+    Collect "default" "{SLOW}*"
   </Probe>
 """
 NICE = -10
@@ -82,7 +85,7 @@ class Collector(collectd.Daemon):
 
     def stored(self, service):
         """{file: [(time, value), ...]} of what the page speaks of."""
-        files = [RESPONSE, *(series.file for series in parts().values())]
+        files = [RESPONSE, *(series.file for series in (*parts().values(), *definitions.IN_SLOW))]
         return {file: self.rows(service, file) for file in files}
 
 
@@ -157,6 +160,22 @@ class Run:
             return None, math.nan
         part = max(known, key=known.get)
         return part, known[part] / total
+
+    def slow(self, service):
+        """{part: percent of the time of slow requests}, with the fault"""
+        found = {series.file.removeprefix(SLOW): self._mean(service, series.file, "during") for series in definitions.IN_SLOW}
+        return {part: value for part, value in found.items() if not math.isnan(value)}
+
+    def names_cause(self, service):
+        slow = self.slow(service)
+        return self.largest(service)[0] == self.case.causes[service] and all(
+            abs(slow.get(part, math.inf) - percent) <= NEAR_PERCENT
+            for part, percent in self.case.slow.get(service, {}).items())
+
+    def misleads(self, service):
+        slow, true = self.slow(service), self.case.slow.get(service)
+        return (self.largest(service)[0] not in (None, self.case.causes[service], *self.case.allows)
+                or bool(true and slow and max(slow, key=slow.get) not in true))
 
 
 def load(case, results):

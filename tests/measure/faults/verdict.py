@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The rows of a case: whether its cause is named, and how near the figures are to those of others."""
 
+import math
+
 import rows
-from report import ms, named
+from report import figures, ms, named
 
 NEAR = 0.1          # of what a figure is compared with
+NAMED = 0.9         # of all faults
 CLOCKS = 0.5e-3     # s: a service and the kernel do not begin and end at the same moment
 
 
@@ -20,10 +23,10 @@ def add_near(what, name, got, wanted, slack=0.0):
 
 
 def add_cause(run, service):
-    cause = run.case.causes[service]
-    part, share = run.largest(service)
-    rows.add(f"{subject(run.case, service)}: largest part", named(part, share), cause,
-             rows.judge(part == cause))
+    true, ours = figures(run, service)
+    rows.add(f"{subject(run.case, service)}: largest part",
+             named(*run.largest(service)) + (f" ({ours}, in truth {true})" if true else ""), run.case.causes[service],
+             rows.judge(run.names_cause(service)))
 
 
 def add_truths(run):
@@ -35,9 +38,21 @@ def add_truths(run):
 def add(run):
     for service in run.case.causes:
         add_cause(run, service)
+    if not run.case.detailed:
+        return
     add_truths(run)
     for service in run.case.causes:
         add_near(f"{subject(run.case, service)}: sum of the parts against the response time",
                  ("sum", "`latency-response-average`"), run.total(service, "during"), run.response(service, "during"))
-    rows.add(f"{run.case.title}: complaints of collectd", "; ".join(run.result["complaints"]) or "none", "none",
-             rows.judge(not run.result["complaints"]))
+
+
+def add_total(runs):
+    """A case of several services is named if each of them is."""
+    named_cases = [run for run in runs if all(map(run.names_cause, run.case.causes))]
+    wanted = math.ceil(NAMED * len(runs))
+    rows.add("faults named", f"{len(named_cases)} of {len(runs)}", f"at least {wanted}", rows.judge(len(named_cases) >= wanted))
+    misleading = [subject(run.case, service) for run in runs for service in run.case.causes if run.misleads(service)]
+    rows.add("misleading", f"{len(misleading)}" + (f": {'; '.join(misleading)}" if misleading else ""), "0",
+             rows.judge(not misleading))
+    complaints = [f"{run.case.title}: {complaint}" for run in runs for complaint in run.result["complaints"]]
+    rows.add("complaints of collectd", "; ".join(complaints) or "none", "none", rows.judge(not complaints))

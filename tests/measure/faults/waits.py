@@ -228,3 +228,6 @@ http {{
             if process:
                 with contextlib.suppress(OSError):
                     process.end()
+
+
+CASES = (Disk, Nagle, Upstream)
