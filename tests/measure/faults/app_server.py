@@ -3,11 +3,12 @@
 """An application on the standard library's ThreadingHTTPServer, a thread for each connection.
 
 app_server.py PORT work SECONDS    each answer takes so much CPU time; SIGUSR1: another thread computes until SIGUSR2
-app_server.py PORT sleep SECONDS   sleeps; a line "sleep SECONDS" changes that
+app_server.py PORT sleep SECONDS   sleeps
 app_server.py PORT ask PORT        asks another one, waits for its answer, and answers
+app_server.py PORT KIND SECONDS    waits for something else, see app_work.py
 
-Every other line is answered with its figures so far: requests, and seconds of its handlers: elapsed (wall), on a CPU,
-and waiting for the other one's answer. A request that says when it was sent (X-Sent, by the clock
+A line "wait SECONDS" changes how long. Every line is answered with its figures so far: requests, and seconds of its
+handlers: elapsed (wall), on a CPU, and in what they wait for. A request that says when it was sent (X-Sent, by the clock
 CLOCK_MONOTONIC) counts from then.
 """
 
@@ -20,7 +21,9 @@ import sys
 import threading
 import time
 
-figures = dict.fromkeys(("requests", "wall", "cpu", "asked"), 0)
+import app_work
+
+figures = dict.fromkeys(("requests", "wall", "cpu", "waited"), 0)
 counting = threading.Lock()
 reporting = threading.Event()
 local = threading.local()
@@ -45,16 +48,17 @@ def start_report(*_signal):
 def ask(port):
     if not hasattr(local, "connection"):
         local.connection = http.client.HTTPConnection("127.0.0.1", port)
-    begin = time.monotonic()
     local.connection.request("GET", "/")
     local.connection.getresponse().read()
-    return time.monotonic() - begin
+
+
+KINDS = {"work": lambda: compute, "sleep": lambda: time.sleep, "ask": lambda: lambda port: ask(int(port)), **app_work.KINDS}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1   # header and body together
-    what = amount = None
+    wait = amount = None
 
     def setup(self):
         super().setup()
@@ -63,13 +67,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):   # pylint: disable=invalid-name
         # From when the client has sent it: a thread that has received may wait for the interpreter's lock first.
         begin = float(self.headers.get("X-Sent") or time.monotonic())
-        requested = 0
-        if self.what == "work":
-            compute(self.amount)
-        elif self.what == "sleep":
-            time.sleep(Handler.amount)
-        else:
-            requested = ask(int(self.amount))
+        waited = self._wait()
         body = 1000 * b"x"
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -77,12 +75,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
         wall = time.monotonic() - begin     # what comes after the answer is sent is not the request's
         self.wfile.flush()
-        self._count(wall, requested)
+        self._count(wall, waited)
 
-    def _count(self, wall, requested):
+    @staticmethod
+    def _wait():
+        begin = time.monotonic()
+        waited = Handler.wait(Handler.amount)
+        return waited if isinstance(waited, float) else time.monotonic() - begin
+
+    def _count(self, wall, waited):
         now = time.thread_time()
         with counting:
-            for name, value in zip(figures, (1, wall, now - self.idle, requested)):
+            for name, value in zip(figures, (1, wall, now - self.idle, waited)):
                 figures[name] += value
         self.idle = now
 
@@ -95,14 +99,14 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
 
-def main(port, what, amount):
-    Handler.what, Handler.amount = what, float(amount)
+def main(port, kind, amount):
+    Handler.wait, Handler.amount = KINDS[kind](), float(amount)
     signal.signal(signal.SIGUSR1, start_report)
     signal.signal(signal.SIGUSR2, lambda *_: reporting.clear())
     server = Server(("127.0.0.1", int(port)), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     for line in sys.stdin:
-        if line.startswith("sleep"):
+        if line.startswith("wait"):
             Handler.amount = float(line.split()[1])
         print(json.dumps(figures), flush=True)
     os._exit(0)

@@ -11,16 +11,19 @@ from need import Missing
 
 
 class Group:
+    """v2_controller: its name there; "": each cgroup has that."""
+
     def __init__(self, controller, v2_controller=None):
         root = controller_root(controller)
         self.is_v1 = root is not None
         if not self.is_v1:
-            controller = v2_controller or controller
+            controller = controller if v2_controller is None else v2_controller
             root = unified_root()
-            if not root or controller not in read(os.path.join(root, "cgroup.controllers")).split():
+            if not root or controller not in ["", *read(os.path.join(root, "cgroup.controllers")).split()]:
                 raise Missing(f"no cgroup may have the controller {controller}")
-            with open(os.path.join(root, "cgroup.subtree_control"), "w", encoding="ascii") as file:
-                file.write(f"+{controller}")
+            if controller:
+                with open(os.path.join(root, "cgroup.subtree_control"), "w", encoding="ascii") as file:
+                    file.write(f"+{controller}")
         self.path = os.path.join(root, f"ebpf-why.{os.getpid()}")
         os.mkdir(self.path)
 

@@ -6,7 +6,7 @@ import os
 import sys
 
 from app import App, Http
-from case import Rhythm, read
+from case import Case, Rhythm, read
 from group import Group
 from need import Missing, require
 from process import free_port
@@ -27,7 +27,55 @@ def disk_of(path):
     return read(os.path.join(node, "dev")).strip()
 
 
-class Disk(Http):
+class Throttled(Case):
+    """The service's cgroup may read and write so many bytes in a second, from and to the disk of its files."""
+    group = cold = disk = None
+
+    def make_files(self):
+        home = self.make_home()
+        for number in range(FILES):
+            with open(os.path.join(home, str(number)), "wb") as file:
+                file.write(os.urandom(SIZE))
+                os.fsync(file.fileno())
+        self.disk = disk_of(os.path.join(home, "0"))
+        self.group = Group("blkio", "io")
+        return home
+
+    def connect(self):
+        self.group.enter([self.pid])
+        files = [os.open(os.path.join(self.home, str(number)), os.O_RDONLY) for number in range(FILES)]
+        self.cold = Rhythm(lambda pause: self._forget(files, pause))
+        return super().connect()
+
+    @staticmethod
+    def _forget(files, pause):
+        """As if there were more of them than memory."""
+        for file in files:
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        pause(0.02)
+
+    def _limit(self, most):
+        if self.group.is_v1:
+            for direction in ("read", "write"):
+                self.group.write(f"blkio.throttle.{direction}_bps_device", f"{self.disk} {most or 0}")
+        else:
+            self.group.write("io.max", f"{self.disk} rbps={most or 'max'} wbps={most or 'max'}")
+
+    def break_it(self):
+        self._limit(BYTES_PER_SECOND)
+
+    def mend(self):
+        self._limit(None)
+
+    def __exit__(self, *error):
+        if self.cold:
+            self.cold.end()
+        super().__exit__(*error)
+        if self.group:
+            self.group.remove()
+
+
+class Disk(Throttled, Http):
     name = "nginx-disk"
     title = "nginx: a throttled disk"
     causes = {"nginx": "disk"}
@@ -41,7 +89,6 @@ class Disk(Http):
     keeps = False
     think = 0.01
     paths = FILES
-    group = cold = disk = None
 
     CONFIGURATION = """\
 daemon off;
@@ -62,42 +109,11 @@ http {{
 
     def start(self):
         require("nginx")
-        home = self.make_home()
-        for number in range(FILES):
-            with open(os.path.join(home, str(number)), "wb") as file:
-                file.write(os.urandom(SIZE))
-                os.fsync(file.fileno())
+        home = self.make_files()
         conf = os.path.join(home, "nginx.conf")
         with open(conf, "w", encoding="ascii") as file:
             file.write(self.CONFIGURATION.format(port=self.port, root=home))
-        self.disk = disk_of(conf)
-        self.group = Group("blkio", "io")
         return self.serve("nginx", "-p", home, "-e", "stderr", "-c", conf)
-
-    def connect(self):
-        self.group.enter([self.pid])
-        files = [os.open(os.path.join(self.home, str(number)), os.O_RDONLY) for number in range(FILES)]
-        self.cold = Rhythm(lambda pause: self._forget(files, pause))
-        return super().connect()
-
-    @staticmethod
-    def _forget(files, pause):
-        """As if there were more of them than memory."""
-        for file in files:
-            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
-        pause(0.02)
-
-    def _limit(self, most):
-        if self.group.is_v1:
-            self.group.write("blkio.throttle.read_bps_device", f"{self.disk} {most or 0}")
-        else:
-            self.group.write("io.max", f"{self.disk} rbps={most or 'max'}")
-
-    def break_it(self):
-        self._limit(BYTES_PER_SECOND)
-
-    def mend(self):
-        self._limit(None)
 
     def counters(self):
         """Bytes that were read."""
@@ -108,13 +124,6 @@ http {{
     def truth(self, before, after, said):
         read_bytes = after[self.truth_name] - before[self.truth_name]
         return {self.truth_name: f"{read_bytes / (said['end'] - said['begin']) / (1 << 20):.2f} MiB"}
-
-    def __exit__(self, *error):
-        if self.cold:
-            self.cold.end()
-        super().__exit__(*error)
-        if self.group:
-            self.group.remove()
 
 
 class Nagle(Http):
@@ -162,7 +171,7 @@ class Upstream(App):
     healthy = (f"{App.users} clients ask nginx, which passes their requests to a service on Python's `ThreadingHTTPServer`; a "
                f"thread of that asks another service and waits for its response, which takes {1000 * QUICK:g} ms.")
     broken = f"This other service takes {1000 * SLOW:g} ms: it is told so by a line on its input."
-    command = f'echo "sleep {SLOW}" >/proc/PID_OF_THE_OTHER_SERVICE/fd/0'
+    command = f'echo "wait {SLOW}" >/proc/PID_OF_THE_OTHER_SERVICE/fd/0'
     NGINX, APP, LAST = ("nginx's `$upstream_response_time`", "the service's clock: until the response of the other",
                         "the other service's clock: elapsed")
     truths = {NGINX: ("nginx", ("upstream",)), APP: ("app", ("upstream",)), LAST: ("upstream", ("sleep",))}
@@ -209,7 +218,7 @@ http {{
         return {"nginx": self.pid, "app": self.app.pid, "upstream": self.upstream.pid}
 
     def _occupy(self, seconds):
-        self.upstream.ask(f"sleep {seconds}")
+        self.upstream.ask(f"wait {seconds}")
 
     def break_it(self):
         self._occupy(self.SLOW)
@@ -219,7 +228,7 @@ http {{
 
     def counters(self):
         lines = [line.split() for line in read(os.path.join(self.home, "access.log")).splitlines()]
-        return {self.NGINX: sum(float(line[1]) for line in lines), self.APP: self.stats(self.app)["asked"],
+        return {self.NGINX: sum(float(line[1]) for line in lines), self.APP: self.stats(self.app)["waited"],
                 self.LAST: self.stats(self.upstream)["wall"]}
 
     def __exit__(self, *error):

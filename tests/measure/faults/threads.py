@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""Faults of a service that has a thread for each connection: app_server.py and its kinds of work."""
+
+import os
+import signal
+
+from app import App
+from case import Brief, Rhythm
+from group import Group
+from waits import Throttled
+
+HELD_S, WAIT_S = 0.05, 0.06
+STOPPED_S = 0.2
+MEMORY = 48 << 20
+LARGE, LARGE_FILES = 1 << 20, 64
+ONE_OF_30_S = 0.051     # see app_work.py
+
+
+class Threaded(Brief, App):
+    """kind: of work; amounts: its argument without the fault, and with it."""
+    kind = None
+    amounts = (0, 0)
+    truth_name = "the service's clock"
+
+    @property
+    def arguments(self):
+        return self.kind, self.amounts[0]
+
+    def break_it(self):
+        self.server.ask(f"wait {self.amounts[1]}")
+
+    def mend(self):
+        self.server.ask(f"wait {self.amounts[0]}")
+
+    def counters(self):
+        return {self.truth_name: self.stats(self.server)["waited"]}
+
+
+def waits(kind, what, cause, amounts, base=Threaded, **more):
+    """A case. cause: the part of its requests' time that the wait is."""
+    return type(kind, (base,), {"name": f"threads-{kind}", "title": f"A threaded server: {what}", "kind": kind,
+                                "causes": {"app": cause}, "truths": {base.truth_name: ("app", (cause,))}, "amounts": amounts,
+                                **more})
+
+
+class Namespace(Threaded):
+    """What it makes of System V's ends with it."""
+
+    def serve(self, *argv, talks=False):
+        return super().serve("unshare", "--ipc", *argv, talks=talks)
+
+
+class Stopped(Threaded):
+    """For half of the time."""
+    think = 0.002
+    stops = None
+
+    def halt(self, halted):
+        os.kill(self.pid, signal.SIGSTOP if halted else signal.SIGCONT)
+
+    def _step(self, pause):
+        self.halt(True)
+        pause(STOPPED_S)
+        self.halt(False)
+        pause(STOPPED_S)
+
+    def break_it(self):
+        self.stops = Rhythm(self._step)
+
+    def mend(self):
+        self.stops.end()
+
+
+class Grouped(Threaded):
+    """In a cgroup."""
+    controllers = ()
+    group = None
+
+    def connect(self):
+        self.group = Group(*self.controllers)
+        self.group.enter([self.pid])
+        return super().connect()
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        if self.group:
+            self.group.remove()
+
+
+class Frozen(Grouped, Stopped):
+    controllers = ("freezer", "")
+
+    def halt(self, halted):
+        if self.group.is_v1:
+            self.group.write("freezer.state", "FROZEN" if halted else "THAWED")
+        else:
+            self.group.write("cgroup.freeze", int(halted))
+
+
+class FrozenUnified(Frozen):
+    controllers = (None, "")
+
+
+class SlowDisk(Throttled, Threaded):
+    think = 0.01
+
+    def start(self):
+        self.make_files()
+        return super().start()
+
+    def serve(self, *argv, talks=False):
+        return super().serve("env", "-C", self.home, *argv, talks=talks)
+
+
+class LimitedMemory(Grouped):
+    """Its files have more bytes than its cgroup may have of memory."""
+    controllers = ("memory",)
+
+    def start(self):
+        home = self.make_home()
+        for number in range(LARGE_FILES):
+            with open(os.path.join(home, str(number)), "wb") as file:
+                file.write(os.urandom(LARGE))
+                os.fsync(file.fileno())
+        return super().start()
+
+    def serve(self, *argv, talks=False):
+        return super().serve("env", "-C", self.home, *argv, talks=talks)
+
+    def _limit(self, most):
+        self.group.write("memory.limit_in_bytes" if self.group.is_v1 else "memory.max", most)
+
+    def break_it(self):
+        self._limit(MEMORY)
+
+    def mend(self):
+        self._limit(-1 if self.group.is_v1 else "max")
+
+
+HOLD, WAIT = (0, HELD_S), (0.001, WAIT_S)
+CASES = (
+    waits("flock", "flock", "lock", HOLD),
+    waits("fcntl", "a record lock of fcntl", "lock", HOLD),
+    waits("semop", "a semaphore of System V", "lock", HOLD, Namespace),
+    waits("mutex", "a mutex of pthread", "lock", HOLD),
+    waits("timed", "a wait with a timeout that passes", "timed_wait", WAIT),
+    waits("join", "pthread_join", "event", WAIT),
+    waits("child", "a child process", "child", WAIT),
+    waits("output", "the output of a child process", "child", WAIT),
+    waits("eventfd", "an eventfd", "event", WAIT),
+    waits("inotify", "inotify", "event", WAIT),
+    waits("timerfd", "a timerfd", "sleep", WAIT),
+    waits("signal", "a signal", "event", WAIT),
+    waits("log", "a pipe that is not read", "pipe", (0, 0.03)),
+    waits("nap", "SIGSTOP", "stopped", (0, 0), Stopped),
+    waits("nap", "the freezer", "stopped", (0, 0), Frozen, name="threads-freezer"),
+    waits("nap", "cgroup.freeze", "stopped", (0, 0), FrozenUnified, name="threads-freeze"),
+    waits("mapped", "a mapped file on a throttled disk", "disk", (0, 0), SlowDisk),
+    waits("sync", "fsync on a throttled disk", "disk", (0, 0), SlowDisk),
+    waits("read", "files beyond the memory limit", "memory", (0, 0), LimitedMemory, allows={"disk"},
+          truths={Threaded.truth_name: ("app", ("memory", "disk"))}),
+    waits("tail", "a lock for one request of 30, then sleep for all", "sleep", (0, ONE_OF_30_S),
+          truths={Threaded.truth_name: ("app", ("lock",))}, slow={"app": {"lock": 46, "sleep": 54}}),
+)
