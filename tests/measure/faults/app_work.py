@@ -26,13 +26,13 @@ WRITTEN = 16384 * b"x"
 
 
 class Locked:
-    """Another thread holds a lock for so long, again and again. own, other: take it, as context managers."""
+    """Another thread holds a lock for so long, again and again. own, other: context managers that lock it."""
 
     def __init__(self, own, other=None):
         self._own, self._other, self._seconds = own, other or own, 0
-        threading.Thread(target=self._hold, daemon=True).start()
+        threading.Thread(target=self._lock_again, daemon=True).start()
 
-    def _hold(self):
+    def _lock_again(self):
         while True:
             if self._seconds:
                 with self._other():
@@ -49,12 +49,12 @@ def make_flock():
     file = tempfile.NamedTemporaryFile()
 
     @contextlib.contextmanager
-    def take():
+    def locked():
         with open(file.name, "rb") as own:
             fcntl.flock(own, fcntl.LOCK_EX)
             yield
 
-    return Locked(take)
+    return Locked(locked)
 
 
 def make_record_lock():
@@ -62,12 +62,12 @@ def make_record_lock():
     file = tempfile.NamedTemporaryFile()
 
     @contextlib.contextmanager
-    def take(operation):
+    def locked(operation):
         with open(file.name, "r+b") as own:
             fcntl.fcntl(own, operation, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
             yield
 
-    return Locked(lambda: take(fcntl.F_SETLKW), lambda: take(fcntl.F_OFD_SETLKW))
+    return Locked(lambda: locked(fcntl.F_SETLKW), lambda: locked(fcntl.F_OFD_SETLKW))
 
 
 def make_semaphore():
@@ -76,24 +76,24 @@ def make_semaphore():
     LIBC.semctl(semaphore, 0, SETVAL, 1)
 
     @contextlib.contextmanager
-    def take():
+    def locked():
         LIBC.semop(semaphore, struct.pack("Hhh", 0, -1, 0), 1)
         yield
         LIBC.semop(semaphore, struct.pack("Hhh", 0, 1, 0), 1)
 
-    return Locked(take)
+    return Locked(locked)
 
 
 def make_mutex():
     mutex = ctypes.create_string_buffer(64)     # of zeros: initialised
 
     @contextlib.contextmanager
-    def take():
+    def locked():
         LIBC.pthread_mutex_lock(mutex)
         yield
         LIBC.pthread_mutex_unlock(mutex)
 
-    return Locked(take)
+    return Locked(locked)
 
 
 def join(seconds):
@@ -127,20 +127,20 @@ def read_timerfd(seconds):
 
 
 def make_log():
-    """A pipe whose reader pauses, and then reads all that is there."""
-    reader, writer = os.pipe()
-    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, mmap.PAGESIZE)
+    """A pipe that a thread reads: it pauses, and then reads all that is there."""
+    outlet, inlet = os.pipe()
+    fcntl.fcntl(inlet, fcntl.F_SETPIPE_SZ, mmap.PAGESIZE)
     pause = 0
 
     def drain():
         while True:
             time.sleep(pause)
-            os.read(reader, mmap.PAGESIZE)
+            os.read(outlet, mmap.PAGESIZE)
 
     def write(seconds):
         nonlocal pause
         pause = seconds
-        os.write(writer, LINE)
+        os.write(inlet, LINE)
 
     threading.Thread(target=drain, daemon=True).start()
     return write

@@ -22,10 +22,10 @@ figures.
 """
 METHOD = f"""\
 Services have one CPU, their clients and collectd the others. Each case was measured for {{before:.0f}} seconds before the
-fault and for {{during:.0f}} with it, those without a section below for half as long, with readings every {INTERVAL} seconds. The probe `delay` samples {FREQUENCY} times a second here (Frequency
-{FREQUENCY}, Budget {BUDGET}) because the time is short: by default it samples less often, and what a figure takes seconds for here
-takes minutes. What the probe says is of its whole windows within the time of which the client speaks; {UNKNOWN}: there was
-none.
+fault and for {{during:.0f}} with it, those without a section below for half as long, with readings every {INTERVAL} seconds. The
+probe `delay` samples {FREQUENCY} times a second here (Frequency {FREQUENCY}, Budget {BUDGET}) because the time is short: by default it
+samples less often, and what a figure takes seconds for here takes minutes. What the probe says is of its whole windows within
+the time of which the client speaks; {UNKNOWN}: there was none.
 """
 LINE = 120
 PICTURES = "pictures/why/"

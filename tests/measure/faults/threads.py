@@ -9,8 +9,8 @@ from case import Brief, Rhythm
 from group import Group
 from waits import Throttled
 
-HELD_S, WAIT_S = 0.05, 0.06
-STOPPED_S = 0.2
+LOCKED_S, WAIT_S = 0.05, 0.06
+STOPPED_S, GOING_S = 0.2, 0.06
 MEMORY = 48 << 20
 LARGE, LARGE_FILES = 1 << 20, 64
 ONE_OF_30_S = 0.051     # see app_work.py
@@ -51,7 +51,7 @@ class Namespace(Threaded):
 
 
 class Stopped(Threaded):
-    """For half of the time."""
+    """For most of the time, so that naps are the smaller part."""
     think = 0.002
     stops = None
 
@@ -62,7 +62,7 @@ class Stopped(Threaded):
         self.halt(True)
         pause(STOPPED_S)
         self.halt(False)
-        pause(STOPPED_S)
+        pause(GOING_S)
 
     def break_it(self):
         self.stops = Rhythm(self._step)
@@ -137,12 +137,12 @@ class LimitedMemory(Grouped):
         self._limit(-1 if self.group.is_v1 else "max")
 
 
-HOLD, WAIT = (0, HELD_S), (0.001, WAIT_S)
+LOCKED, WAIT = (0, LOCKED_S), (0.001, WAIT_S)
 CASES = (
-    waits("flock", "flock", "lock", HOLD),
-    waits("fcntl", "a record lock of fcntl", "lock", HOLD),
-    waits("semop", "a semaphore of System V", "lock", HOLD, Namespace),
-    waits("mutex", "a mutex of pthread", "lock", HOLD),
+    waits("flock", "flock", "lock", LOCKED),
+    waits("fcntl", "a record lock of fcntl", "lock", LOCKED),
+    waits("semop", "a semaphore of System V", "lock", LOCKED, Namespace),
+    waits("mutex", "a mutex of pthread", "lock", LOCKED),
     waits("timed", "a wait with a timeout that passes", "timed_wait", WAIT),
     waits("join", "pthread_join", "event", WAIT),
     waits("child", "a child process", "child", WAIT),
