@@ -11,19 +11,18 @@ from need import Missing
 
 
 class Group:
-    """v2_controller: its name there; "": each cgroup has that."""
+    """v2_controllers: names there; "": what each cgroup has."""
 
-    def __init__(self, controller, v2_controller=None):
+    def __init__(self, controller, v2_controllers=None):
         root = controller_root(controller)
         self.is_v1 = root is not None
         if not self.is_v1:
-            controller = controller if v2_controller is None else v2_controller
+            controllers = (controller if v2_controllers is None else v2_controllers).split()
             root = unified_root()
-            if not root or controller not in ["", *read(os.path.join(root, "cgroup.controllers")).split()]:
-                raise Missing(f"no cgroup may have the controller {controller}")
-            if controller:
-                with open(os.path.join(root, "cgroup.subtree_control"), "w", encoding="ascii") as file:
-                    file.write(f"+{controller}")
+            if not root or {*controllers} - {*read(os.path.join(root, "cgroup.controllers")).split()}:
+                raise Missing(f"no cgroup may have the controllers {' '.join(controllers)}")
+            with open(os.path.join(root, "cgroup.subtree_control"), "w", encoding="ascii") as file:
+                file.write(" ".join(f"+{one}" for one in controllers))
         self.path = os.path.join(root, f"ebpf-why.{os.getpid()}")
         os.mkdir(self.path)
 

@@ -12,7 +12,7 @@ from waits import Throttled
 LOCKED_S, WAIT_S = 0.05, 0.06
 STOPPED_S, GOING_S = 0.2, 0.06
 MEMORY = 48 << 20
-LARGE, LARGE_FILES = 1 << 20, 64
+LARGE, LARGE_FILES, LARGE_PER_SECOND = 1 << 20, 64, 40 << 20
 ONE_OF_30_S = 0.051     # see app_work.py
 
 
@@ -112,29 +112,30 @@ class SlowDisk(Throttled, Threaded):
         return super().serve("env", "-C", self.home, *argv, talks=talks)
 
 
-class LimitedMemory(Grouped):
-    """Its files have more bytes than its cgroup may have of memory."""
-    controllers = ("memory",)
+class LimitedMemory(SlowDisk):
+    """Its cgroup may have less memory than its files have bytes."""
+    size, files = LARGE, LARGE_FILES
+    v2_controllers = "io memory"
+    memory = None
 
-    def start(self):
-        home = self.make_home()
-        for number in range(LARGE_FILES):
-            with open(os.path.join(home, str(number)), "wb") as file:
-                file.write(os.urandom(LARGE))
-                os.fsync(file.fileno())
-        return super().start()
-
-    def serve(self, *argv, talks=False):
-        return super().serve("env", "-C", self.home, *argv, talks=talks)
+    def keep_cold(self):
+        self.memory = Group("memory") if self.group.is_v1 else self.group
+        self.memory.enter([self.pid])
+        self.throttle(LARGE_PER_SECOND)
 
     def _limit(self, most):
-        self.group.write("memory.limit_in_bytes" if self.group.is_v1 else "memory.max", most)
+        self.memory.write("memory.limit_in_bytes" if self.memory.is_v1 else "memory.max", most)
 
     def break_it(self):
         self._limit(MEMORY)
 
     def mend(self):
-        self._limit(-1 if self.group.is_v1 else "max")
+        self._limit(-1 if self.memory.is_v1 else "max")
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        if self.memory and self.memory.is_v1:
+            self.memory.remove()
 
 
 LOCKED, WAIT = (0, LOCKED_S), (0.001, WAIT_S)

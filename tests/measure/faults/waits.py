@@ -29,23 +29,29 @@ def disk_of(path):
 
 class Throttled(Case):
     """The service's cgroup may read and write so many bytes in a second, from and to the disk of its files."""
+    files, size = FILES, SIZE
+    v2_controllers = "io"
     group = cold = disk = None
 
     def make_files(self):
         home = self.make_home()
-        for number in range(FILES):
+        for number in range(self.files):
             with open(os.path.join(home, str(number)), "wb") as file:
-                file.write(os.urandom(SIZE))
+                file.write(os.urandom(self.size))
                 os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         self.disk = disk_of(os.path.join(home, "0"))
-        self.group = Group("blkio", "io")
+        self.group = Group("blkio", self.v2_controllers)
         return home
 
     def connect(self):
         self.group.enter([self.pid])
-        files = [os.open(os.path.join(self.home, str(number)), os.O_RDONLY) for number in range(FILES)]
-        self.cold = Rhythm(lambda pause: self._forget(files, pause))
+        self.keep_cold()
         return super().connect()
+
+    def keep_cold(self):
+        files = [os.open(os.path.join(self.home, str(number)), os.O_RDONLY) for number in range(self.files)]
+        self.cold = Rhythm(lambda pause: self._forget(files, pause))
 
     @staticmethod
     def _forget(files, pause):
@@ -54,7 +60,7 @@ class Throttled(Case):
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
         pause(0.02)
 
-    def _limit(self, most):
+    def throttle(self, most):
         if self.group.is_v1:
             for direction in ("read", "write"):
                 self.group.write(f"blkio.throttle.{direction}_bps_device", f"{self.disk} {most or 0}")
@@ -62,10 +68,10 @@ class Throttled(Case):
             self.group.write("io.max", f"{self.disk} rbps={most or 'max'} wbps={most or 'max'}")
 
     def break_it(self):
-        self._limit(BYTES_PER_SECOND)
+        self.throttle(BYTES_PER_SECOND)
 
     def mend(self):
-        self._limit(None)
+        self.throttle(None)
 
     def __exit__(self, *error):
         if self.cold:
