@@ -38,13 +38,19 @@ def compile_cpp(build, name, package):
     return built
 
 
-def compile_go(build, name, *packages):
-    """tests/measure/accuracy/NAME.go, with these packages of Debian's. Returns the program's path."""
+def _built(build, room, name):
+    directory = os.path.join(build, "tests", "measure", room)
+    os.makedirs(directory, exist_ok=True)
+    return os.path.join(directory, name)
+
+
+def compile_go(build, name, *packages, room="accuracy"):
+    """tests/measure/ROOM/NAME.go, with these packages of Debian's. Returns the program's path."""
     require("go")
     for package in packages:
         if not os.path.isdir(os.path.join(GO_PATH, "src", package)):
             raise Missing(f"Go's {package} is not installed")
-    built, source = os.path.join(build, "tests", "measure", "accuracy", name), os.path.join(HERE, f"{name}.go")
+    built, source = _built(build, room, name), os.path.join(os.path.dirname(HERE), room, f"{name}.go")
     if _older(built, source):
         with tempfile.TemporaryDirectory() as cache:
             subprocess.run(["go", "build", "-o", built, source], check=True,
@@ -52,10 +58,11 @@ def compile_go(build, name, *packages):
     return built
 
 
-def compile_java(build, name):
-    """tests/measure/accuracy/NAME.java. Returns the directory of its classes."""
+def compile_java(build, name, room="accuracy"):
+    """tests/measure/ROOM/NAME.java. Returns the directory of its classes."""
     require("javac", "java")
-    built, source = os.path.join(build, "tests", "measure", "accuracy"), os.path.join(HERE, f"{name}.java")
-    if _older(os.path.join(built, f"{name}.class"), source):
+    classes, source = _built(build, room, f"{name}.class"), os.path.join(os.path.dirname(HERE), room, f"{name}.java")
+    built = os.path.dirname(classes)
+    if _older(classes, source):
         subprocess.run(["javac", "-d", built, source], check=True)
     return built

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+
+// A service on Go's net/http.
+//
+// app_server PORT upstream PORT    each request asks the server at this port, waits for its response, and responds
+// app_server PORT sleep SECONDS    sleeps
+// app_server PORT mutex SECONDS    needs a mutex for a moment; another goroutine computes with it for so long, pauses for a
+// fifth of that, and so on
+//
+// A line "slow SECONDS" on its input changes that. Each line is answered with its figures so far: requests, and how many
+// seconds their handlers have waited.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+var requests, waited, slow int64
+var mutex sync.Mutex
+var client = http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
+func setSlow(text string) {
+	seconds, _ := strconv.ParseFloat(text, 64)
+	atomic.StoreInt64(&slow, int64(seconds*1e9))
+}
+
+func compute() {
+	for {
+		duration := time.Duration(atomic.LoadInt64(&slow))
+		mutex.Lock()
+		for end := time.Now().Add(duration); time.Now().Before(end); {
+			math.Sqrt(float64(duration))
+		}
+		mutex.Unlock()
+		time.Sleep(duration/5 + time.Millisecond)
+	}
+}
+
+func wait(what, port string) {
+	switch what {
+	case "upstream":
+		if response, err := client.Get("http://127.0.0.1:" + port); err == nil {
+			io.Copy(io.Discard, response.Body)
+			response.Body.Close()
+		}
+	case "sleep":
+		time.Sleep(time.Duration(atomic.LoadInt64(&slow)))
+	case "mutex":
+		mutex.Lock()
+		mutex.Unlock()
+	}
+}
+
+func main() {
+	port, what, argument := os.Args[1], os.Args[2], os.Args[3]
+	setSlow(argument)
+	if what == "mutex" {
+		go compute()
+	}
+	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		begin := time.Now()
+		wait(what, argument)
+		atomic.AddInt64(&waited, int64(time.Since(begin)))
+		atomic.AddInt64(&requests, 1)
+		w.Header().Set("Content-Length", "0")
+	})
+	go http.ListenAndServe("127.0.0.1:"+port, nil)
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		if words := strings.Fields(lines.Text()); words[0] == "slow" {
+			setSlow(words[1])
+		}
+		fmt.Printf("{\"requests\": %d, \"waited\": %f}\n", atomic.LoadInt64(&requests), float64(atomic.LoadInt64(&waited))/1e9)
+	}
+}
