@@ -59,7 +59,8 @@ class Case(Workload):
     """name: of its pictures; causes: {service: the part of its requests' time that the fault is}, the one first that
     the client asks; allows: parts that send nobody to a wrong place, such as async where nothing is known; slow: {service:
     {part: percent of the time of its slow requests}}, where these tell the fault; truths: {what truth() has in seconds: (the
-    service, the parts of its requests' time that are the same)}; seconds: with the fault, half as long before it.
+    service, the parts of its requests' time that are the same)}; seconds: with the fault, half as long before it;
+    further: text of the plugin's block, files: that are read, too, for add_rows().
 
     detailed: has a section with pictures in docs/why-slow.md, and for that healthy: what goes on; broken: what is done,
     command: how; truth_note: what the reader needs for the truth; note: for the result."""
@@ -68,7 +69,8 @@ class Case(Workload):
     allows = frozenset()
     slow = {}
     truths = {}
-    truth_note = note = ""
+    truth_note = note = further = ""
+    files = ()
     detailed = True
     seconds = 24
     rate = 0    # requests per second, where the client is `load`
@@ -94,6 +96,10 @@ class Case(Workload):
     def truth(self, before, after, said):
         """{what: seconds per request, or a text} between two of these."""
         return {what: (after[what] - before[what]) / said["latency"]["count"] for what in after}
+
+    @staticmethod
+    def add_rows(run):
+        """Rows of this case alone"""
 
 
 class Brief(Case):

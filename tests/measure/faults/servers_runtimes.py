@@ -7,14 +7,16 @@ import os
 
 import need
 from app import App, python
+from case import Brief
 from process import Process, free_port
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-class Runtime(App):
-    """language: of the program; what: its mode; broken by a line "slow SLOW" on its input."""
-    language = what = None
+class Runtime(Brief, App):
+    """what: the program's mode; broken by a line "slow SLOW" on its input."""
+    what = None
+    allows = {"async"}      # the requests are in no thread's hands, or the kernel does not know which of them a thread has
     QUICK, SLOW = 0.005, 0.1
     truth_name = "the service's clock: how long its handlers waited"
     command = 'echo "slow SECONDS" >/proc/PID_OF_THE_SERVICE/fd/0'
@@ -70,16 +72,19 @@ class Sleep(Runtime):
 
 
 class Locked(Runtime):
-    """On all CPUs: a thread that could run does not have to wait for a CPU as well."""
     QUICK, SLOW = 0, 0.08
     users = 16
     think = 0.1
+
+
+class Parallel:
+    """On all CPUs: by their number a runtime decides how many threads it has."""
 
     def serve(self, *argv, talks=False):
         return Process(argv, self.site.server_cpus | self.site.client_cpus, self.site.nice, self.site.dir, talks)
 
 
-class Go:
+class Go(Parallel):
     @classmethod
     def compile(cls, build):
         return [need.compile_go(build, "app_server", room="faults")]
@@ -88,7 +93,7 @@ class Go:
         return self.compile(self.site.build)
 
 
-class Java:
+class Java(Parallel):
     @classmethod
     def compile(cls, build):
         return [need.compile_java(build, "AppServer", room="faults")]
@@ -146,6 +151,7 @@ class JavaMonitor(Java, Locked):
     name = "java-monitor"
     title = "Java: a monitor"
     causes = {"java": "lock"}
+    allows = {"timed_wait"}     # of the threads that wait for a monitor one wakes up again and again to see whether it is free
     what = "monitor"
     healthy = f"{Locked.users} clients ask a service whose handlers enter a monitor (`synchronized`) for a moment."
     broken = f"Another thread has it for {1000 * Locked.SLOW:g} ms, again and again."
@@ -194,6 +200,7 @@ class NodeCompute(Node, Runtime):
     name = "node-compute"
     title = "node: a handler that computes"
     causes = {"node": "socket"}
+    allows = {"cpu"}
     what = "compute"
     QUICK, SLOW = 0.0005, 0.02
     healthy = f"{App.users} clients ask a service whose handler computes for {1000 * QUICK:g} ms."

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the RRD files of a case say: the parts of a request's time, by service."""
 
+import fnmatch
 import json
 import math
 import os
@@ -60,15 +61,16 @@ def parts():
 
 
 class Collector(collectd.Daemon):
-    """with Collector(directory, {service: pid}, site): ... -- leaves the RRD files of these services below DIRECTORY."""
+    """with Collector(directory, {service: pid}, site): ... -- leaves the RRD files of these services below DIRECTORY.
+    further: text of the plugin's block."""
 
-    def __init__(self, directory, pids, site):
+    def __init__(self, directory, pids, site, further=""):
         files = RRDTOOL.format(dir=directory, interval=INTERVAL, heartbeat=10 * INTERVAL, timespan=1800 * INTERVAL)
         for name, pid in pids.items():
             with open(os.path.join(directory, f"{name}.pid"), "w", encoding="ascii") as file:
                 file.write(f"{pid}\n")
         blocks = "".join(SERVICE.format(name=name, dir=directory) for name in pids)
-        super().__init__(site.collectd, directory, site.build, 0, blocks + PLUGIN, INTERVAL, files,
+        super().__init__(site.collectd, directory, site.build, 0, blocks + PLUGIN + further, INTERVAL, files,
                          preexec=prepare(site.client_cpus, NICE), host=HOST)
 
     def __enter__(self):
@@ -83,9 +85,10 @@ class Collector(collectd.Daemon):
     def __exit__(self, *_error):
         self.stop()
 
-    def stored(self, service):
-        """{file: [(time, value), ...]} of what the page speaks of."""
-        files = [RESPONSE, *(series.file for series in (*parts().values(), *definitions.IN_SLOW))]
+    def stored(self, service, *further):
+        """{file: [(time, value), ...]} of what the page speaks of, and of further files, where * stands for any text."""
+        files = [*(file for glob in further for file in fnmatch.filter(self.metrics(service), glob)), RESPONSE,
+                 *(series.file for series in (*parts().values(), *definitions.IN_SLOW))]
         return {file: self.rows(service, file) for file in files}
 
 
@@ -114,7 +117,7 @@ class Run:
         return [(moment, {file: values[moment] for file, values in known.items() if moment in values})
                 for moment in moments]
 
-    def _windows(self, service, phase):
+    def windows(self, service, phase):
         """[(begin, end, {file: value})] of the whole windows within a phase; each may be dispatched several times."""
         windows = []
         for moment, values in self._rows(service):
@@ -125,18 +128,22 @@ class Run:
         return [(before, moment, values) for (before, _), (moment, values) in zip(windows, windows[1:])
                 if begin <= before and moment <= end]
 
-    def _mean(self, service, file, phase):
-        """Of what each reading dispatches, over the time of the windows; without these, of the phase."""
-        windows = self._windows(service, phase)
-        begin, end = ((windows[0][0], windows[-1][1]) if windows else
-                      (self.phases[phase][which] for which in ("begin", "end")))
+    def mean_between(self, service, file, begin, end):
+        """Of what each reading dispatches"""
         rows = self.result["rows"][service].get(file, [])
         return mean((moment - before, value) for (before, _), (moment, value) in zip(rows, rows[1:])
                     if begin - LATE <= before and moment <= end + LATE)
 
+    def _mean(self, service, file, phase):
+        """Of what each reading dispatches, over the time of the windows; without these, of the phase."""
+        windows = self.windows(service, phase)
+        begin, end = ((windows[0][0], windows[-1][1]) if windows else
+                      (self.phases[phase][which] for which in ("begin", "end")))
+        return self.mean_between(service, file, begin, end)
+
     def split(self, service, phase):
         """{part: seconds}; NaN: nothing was dispatched."""
-        windows = self._windows(service, phase)
+        windows = self.windows(service, phase)
         return {part: mean((end - begin, values[series.file]) for begin, end, values in windows if series.file in values)
                 if series.file.startswith(SAMPLED) else self._mean(service, series.file, phase)
                 for part, series in parts().items()}

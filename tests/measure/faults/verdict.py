@@ -38,6 +38,7 @@ def add_truths(run):
 def add(run):
     for service in run.case.causes:
         add_cause(run, service)
+    run.case.add_rows(run)
     if not run.case.detailed:
         return
     add_truths(run)
