@@ -45,8 +45,8 @@ class Upstream(Runtime):
     what = "upstream"
     upstream = None
     command = 'echo "sleep SECONDS" >/proc/PID_OF_THE_OTHER_SERVICE/fd/0'
-    healthy = (f"{App.users} clients ask a service, which asks another one for each request and waits for its response, which takes "
-               f"{1000 * Runtime.QUICK:g} ms.")
+    healthy = (f"{App.users} clients ask a service, which asks another one for each request and waits for its response, which "
+               f"takes {1000 * Runtime.QUICK:g} ms.")
     broken = f"This other service takes {1000 * Runtime.SLOW:g} ms."
 
     def start(self):
@@ -177,8 +177,8 @@ class AsyncioPool(Asyncio, Runtime):
     SLOW = 0.02
     QUICK = 0.001
     users = 20
-    healthy = (f"{users} clients ask a service that gives each request to a pool of two threads (`run_in_executor`), where it takes "
-               f"{1000 * QUICK:g} ms.")
+    healthy = (f"{users} clients ask a service that gives each request to a pool of two threads (`run_in_executor`), where it "
+               f"takes {1000 * QUICK:g} ms.")
     broken = f"It takes {1000 * SLOW:g} ms there."
     truth_name = "the service's clock: until a thread was free"
 
