@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * java AppServer PORT monitor SECONDS   enters a monitor, which another thread has for so long while it sleeps, leaves for a fifth
  * of that, and so on
  *
- * A line "slow SECONDS" on its input changes that. Each line is answered with its figures so far: requests, and how many
+ * A line "wait SECONDS" on its input changes that. Each line is answered with its figures so far: requests, and how many
  * seconds their handlers have waited.
  */
 public class AppServer {
@@ -68,7 +68,7 @@ public class AppServer {
 		server.start();
 		BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
 		for (String line; (line = input.readLine()) != null;) {
-			if (line.startsWith("slow "))
+			if (line.startsWith("wait "))
 				slow = Double.parseDouble(line.substring(5));
 			System.out.printf("{\"requests\": %d, \"waited\": %f}%n", requests.get(), waited.get() / 1e9);
 		}

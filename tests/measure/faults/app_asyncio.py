@@ -6,7 +6,7 @@ app_asyncio.py PORT upstream PORT     each request asks the server at this port,
 app_asyncio.py PORT sleep SECONDS     sleeps
 app_asyncio.py PORT pool SECONDS      has one of two threads of a pool sleep
 
-A line "slow SECONDS" on its input changes that. Each line is answered with its figures so far: requests, and how many
+A line "wait SECONDS" on its input changes that. Each line is answered with its figures so far: requests, and how many
 seconds they have waited; with a pool, until a thread was free.
 """
 
@@ -55,7 +55,7 @@ class Server:
 
     def talk(self):
         for line in sys.stdin:
-            if line.startswith("slow "):
+            if line.startswith("wait "):
                 self.slow = float(line.split()[1])
             print(json.dumps({"requests": self.requests, "waited": self.waited}), flush=True)
         os._exit(0)

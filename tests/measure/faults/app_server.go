@@ -7,7 +7,7 @@
 // app_server PORT mutex SECONDS    needs a mutex for a moment; another goroutine computes with it for so long, pauses for a
 // fifth of that, and so on
 //
-// A line "slow SECONDS" on its input changes that. Each line is answered with its figures so far: requests, and how many
+// A line "wait SECONDS" on its input changes that. Each line is answered with its figures so far: requests, and how many
 // seconds their handlers have waited.
 package main
 
@@ -76,7 +76,7 @@ func main() {
 	})
 	go http.ListenAndServe("127.0.0.1:"+port, nil)
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		if words := strings.Fields(lines.Text()); words[0] == "slow" {
+		if words := strings.Fields(lines.Text()); words[0] == "wait" {
 			setSlow(words[1])
 		}
 		fmt.Printf("{\"requests\": %d, \"waited\": %f}\n", atomic.LoadInt64(&requests), float64(atomic.LoadInt64(&waited))/1e9)

@@ -6,7 +6,7 @@
 // node app_server.js PORT timer SECONDS      responds when a timer has expired
 // node app_server.js PORT compute SECONDS    computes
 //
-// A line "slow SECONDS" on its input changes that. Each line is answered with its figures so far: requests, and seconds of
+// A line "wait SECONDS" on its input changes that. Each line is answered with its figures so far: requests, and seconds of
 // them: from the client's send (X-Sent, by the clock CLOCK_MONOTONIC) to the handler, and in the handler.
 'use strict';
 const http = require('http');
@@ -41,7 +41,7 @@ http.createServer((request, response) => {
 }).listen(port, '127.0.0.1');
 
 readline.createInterface({ input: process.stdin }).on('line', (line) => {
-	if (line.startsWith('slow '))
+	if (line.startsWith('wait '))
 		slow = Number(line.slice(5));
 	console.log(JSON.stringify(figures));
 }).on('close', () => process.exit());

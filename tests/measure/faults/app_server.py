@@ -98,6 +98,10 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 128
     daemon_threads = True
 
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
 
 def main(port, kind, amount):
     Handler.wait, Handler.amount = KINDS[kind](), float(amount)

@@ -2,7 +2,6 @@
 """Services on Go, Java, node and asyncio, whose requests are in no thread's hands, or whose threads wait in the runtime's way."""
 
 import contextlib
-import json
 import os
 
 import need
@@ -14,27 +13,27 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Runtime(Brief, App):
-    """what: the program's mode; broken by a line "slow SLOW" on its input."""
+    """what: the program's mode; broken by a line "wait SLOW" on its input."""
     what = None
     allows = {"async"}      # the requests are in no thread's hands, or the kernel does not know which of them a thread has
     QUICK, SLOW = 0.005, 0.1
     truth_name = "the service's clock: how long its handlers waited"
-    command = 'echo "slow SECONDS" >/proc/PID_OF_THE_SERVICE/fd/0'
+    command = 'echo "wait SECONDS" >/proc/PID_OF_THE_SERVICE/fd/0'
 
     def start(self):
         return self.serve(*self.program(), self.port, self.what, self.QUICK, talks=True)
 
-    def _slow(self, seconds):
-        self.server.ask(f"slow {seconds}")
+    def _wait(self, seconds):
+        self.server.ask(f"wait {seconds}")
 
     def break_it(self):
-        self._slow(self.SLOW)
+        self._wait(self.SLOW)
 
     def mend(self):
-        self._slow(self.QUICK)
+        self._wait(self.QUICK)
 
     def counters(self):
-        return {self.truth_name: json.loads(self.server.ask("stats"))["waited"]}
+        return {self.truth_name: self.stats(self.server)["waited"]}
 
     def __init_subclass__(cls):
         cls.truths = {cls.truth_name: (service, (cause,)) for service, cause in cls.causes.items()}
@@ -44,7 +43,7 @@ class Upstream(Runtime):
     """The service asks another one, which is on Python's ThreadingHTTPServer and sleeps."""
     what = "upstream"
     upstream = None
-    command = 'echo "sleep SECONDS" >/proc/PID_OF_THE_OTHER_SERVICE/fd/0'
+    command = 'echo "wait SECONDS" >/proc/PID_OF_THE_OTHER_SERVICE/fd/0'
     healthy = (f"{App.users} clients ask a service, which asks another one for each request and waits for its response, which "
                f"takes {1000 * Runtime.QUICK:g} ms.")
     broken = f"This other service takes {1000 * Runtime.SLOW:g} ms."
@@ -55,8 +54,8 @@ class Upstream(Runtime):
         self.upstream.wait_port(port)
         return self.serve(*self.program(), self.port, self.what, port, talks=True)
 
-    def _slow(self, seconds):
-        self.upstream.ask(f"sleep {seconds}")
+    def _wait(self, seconds):
+        self.upstream.ask(f"wait {seconds}")
 
     def __exit__(self, *error):
         super().__exit__(*error)
@@ -208,7 +207,7 @@ class NodeCompute(Node, Runtime):
     truth_name = "from the client's send to the handler"
 
     def counters(self):
-        return {self.truth_name: json.loads(self.server.ask("stats"))["before"]}
+        return {self.truth_name: self.stats(self.server)["before"]}
 
 
 CASES = (GoUpstream, GoSleep, GoMutex, JavaSleep, JavaMonitor, AsyncioUpstream, AsyncioSleep, AsyncioPool, NodeUpstream,
