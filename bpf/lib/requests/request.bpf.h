@@ -126,6 +126,16 @@ static __noinline void request_again(struct exchange *e, struct request_row *row
 	add(&row->streams, 1);
 }
 
+/* Nothing can respond to what is received after shutdown(SHUT_WR). PHP leaves the end of each FastCGI
+ * request in the socket until then. */
+static __always_inline bool is_discarded(const struct conversation *c)
+{
+	const struct sock *sk = (const struct sock *)c->sk;
+
+	return c->ready_ns < c->exchange.responded_ns &&
+	       BPF_CORE_READ(sk, sk_shutdown) & SEND_SHUTDOWN;
+}
+
 static __always_inline void server_receives(struct conversation *c, struct datagrams *d, u64 bytes,
 					    u32 more, u64 now)
 {
@@ -146,6 +156,8 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 		return;
 	}
 	end_response(c, row);
+	if (is_discarded(c))
+		return;
 	if (exchange_request(&c->exchange, now)) {
 		if (c->ready_ns && c->ready_ns < now)
 			end_wait(c, row, now);

@@ -137,6 +137,8 @@ ErrorLog /dev/null
 LogFormat "%D" duration
 CustomLog {home}/durations duration
 StartServers 16
+MaxKeepAliveRequests 0
+KeepAliveTimeout 60
 ScriptAliasMatch "^/" {home}/program
 """
     PROGRAM = """\
