@@ -11,8 +11,8 @@ from waits import Throttled
 
 LOCKED_S, WAIT_S = 0.05, 0.06
 STOPPED_S, GOING_S = 0.2, 0.06
-MEMORY = 48 << 20
-LARGE, LARGE_FILES, LARGE_PER_SECOND = 1 << 20, 64, 40 << 20
+MEMORY = 60 << 20
+LARGE, LARGE_FILES, LARGE_PER_SECOND = 1 << 20, 56, 10 << 20
 ONE_OF_30_S = 0.051     # see app_work.py
 
 
@@ -113,24 +113,25 @@ class SlowDisk(Throttled, Threaded):
 
 
 class LimitedMemory(SlowDisk):
-    """Its cgroup may have less memory than its files have bytes."""
-    size, files = LARGE, LARGE_FILES
+    """Its cgroup may have less memory than its files have bytes, on a slow disk."""
+    size, files, rate = LARGE, LARGE_FILES, LARGE_PER_SECOND
     v2_controllers = "io memory"
     memory = None
 
     def keep_cold(self):
         self.memory = Group("memory") if self.group.is_v1 else self.group
         self.memory.enter([self.pid])
-        self.throttle(LARGE_PER_SECOND)
 
     def _limit(self, most):
         self.memory.write("memory.limit_in_bytes" if self.memory.is_v1 else "memory.max", most)
 
     def break_it(self):
+        super().break_it()
         self._limit(MEMORY)
 
     def mend(self):
         self._limit(-1 if self.memory.is_v1 else "max")
+        super().mend()
 
     def __exit__(self, *error):
         super().__exit__(*error)

@@ -29,7 +29,7 @@ def disk_of(path):
 
 class Throttled(Case):
     """The service's cgroup may read and write so many bytes in a second, from and to the disk of its files."""
-    files, size = FILES, SIZE
+    files, size, rate = FILES, SIZE, BYTES_PER_SECOND
     v2_controllers = "io"
     group = cold = disk = None
 
@@ -68,7 +68,7 @@ class Throttled(Case):
             self.group.write("io.max", f"{self.disk} rbps={most or 'max'} wbps={most or 'max'}")
 
     def break_it(self):
-        self.throttle(BYTES_PER_SECOND)
+        self.throttle(self.rate)
 
     def mend(self):
         self.throttle(None)
