@@ -14,7 +14,7 @@ LoadPlugin rrdtool
   CacheTimeout 3600
 </Plugin>
 """
-FILES_MAX = 41   # of a service
+FILES_MAX = 48   # of a service
 MB_MAX = 100     # of a server, in a week
 
 
