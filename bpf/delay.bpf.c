@@ -31,9 +31,9 @@
 #include "requests/follow.bpf.h"
 #include "requests/split.bpf.h"
 #include "requests/tail.bpf.h"
+#include "requests/thread_delay.bpf.h"
 #include "requests/upstream.bpf.h"
 
-#define NS "scale=1/1000000000"
 #define SAMPLES_MIN 200
 #define WINDOW_NS_MAX 1800000000000ULL
 
@@ -119,34 +119,9 @@ struct delay_row {
 		"Slow requests, other waits: share of the time of those past the 95th percentile")
 		DEFAULT(off);
 	u64 slow;
-	/* Of all threads; from PART_BLOCKED on in the order of enum part. */
+	/* Of all threads. */
 	u64 disk METRIC("delay_rate-delay-blkio rate " NS) UNIT("seconds per second")
 		HELP("Blocked by disks: block I/O of all threads, by samples");
-	u64 memory METRIC("delay_rate-delay-memory rate " NS) UNIT("seconds per second")
-		HELP("Blocked by memory: page faults and reclaim of all threads, by samples")
-			DEFAULT(off);
-	u64 lock METRIC("delay_rate-delay-lock rate " NS) UNIT("seconds per second")
-		HELP("Blocked by locks: futexes and file locks of all threads, by samples")
-			DEFAULT(off);
-	u64 timed_wait METRIC("delay_rate-delay-timed_wait rate " NS) UNIT("seconds per second")
-		HELP("Blocked in futexes with a timeout: of all threads, by samples") DEFAULT(off);
-	u64 upstream METRIC("delay_rate-delay-upstream rate " NS) UNIT("seconds per second")
-		HELP("Waiting for other services: on connections of all threads, by samples")
-			DEFAULT(off);
-	u64 client METRIC("delay_rate-delay-client rate " NS) UNIT("seconds per second")
-		HELP("Waiting for clients: with a request in hand, by samples") DEFAULT(off);
-	u64 pipe METRIC("delay_rate-delay-pipe rate " NS) UNIT("seconds per second")
-		HELP("Waiting for pipes: of all threads, by samples") DEFAULT(off);
-	u64 child METRIC("delay_rate-delay-child rate " NS) UNIT("seconds per second")
-		HELP("Waiting for child processes: of all threads, by samples") DEFAULT(off);
-	u64 event METRIC("delay_rate-delay-event rate " NS) UNIT("seconds per second")
-		HELP("Waiting for events: of all threads, by samples") DEFAULT(off);
-	u64 sleep METRIC("delay_rate-delay-sleep rate " NS) UNIT("seconds per second")
-		HELP("Asleep for a time: of all threads, by samples") DEFAULT(off);
-	u64 stopped METRIC("delay_rate-delay-stopped rate " NS) UNIT("seconds per second")
-		HELP("Stopped: of all threads, by samples") DEFAULT(off);
-	u64 other METRIC("delay_rate-delay-other rate " NS) UNIT("seconds per second")
-		HELP("Other waits: of all threads, by samples") DEFAULT(off);
 	/* The window that is open now. */
 	struct {
 		u64 since_ns, slow_since_ns;
@@ -160,7 +135,8 @@ struct delay_row {
 
 MMAP_ARRAY(delays, struct delay_row, SERVICE_FIRST) SUBJECT("service");
 
-static u64 sampler_runs; /* passes of the sampler */
+static u64 sampler_runs;  /* passes over the threads that serve */
+static bool serving_only; /* these passes visit no other threads */
 
 /* The part of the thread that is sampled. Read back from memory, it is any number to the verifier,
  * which then follows one path instead of one for each part. */
@@ -191,10 +167,17 @@ static enum part part_of(struct task_struct *task, u64 in_hand_sk, u64 began_ns)
 	return PART_BLOCKED + (blocked - BLOCKED_DISK);
 }
 
-static void count_delay(struct delay_row *row, u32 part)
+static void count_delay(struct task_struct *task, u32 service, u32 part)
 {
-	if (part >= PART_BLOCKED)
-		part_add(&row->disk, part - PART_BLOCKED, PARTS - PART_BLOCKED, sample_ns);
+	struct thread_delay_row *more = bpf_map_lookup_elem(&thread_delays, &service);
+	struct delay_row *row = delay_row(service);
+
+	if (row && part == PART_DISK)
+		add(&row->disk, sample_ns);
+	else if (more && part > PART_DISK)
+		part_add(&more->memory, part - PART_MEMORY, PARTS - PART_MEMORY, sample_ns);
+	if (collects_upstreams && part == PART_UPSTREAM)
+		upstream_count(task, service, sample_ns);
 }
 
 /* Of a response only the next send shows that it has not ended before this sample. */
@@ -208,50 +191,102 @@ static void keep_sample(struct task_struct *task, struct serving *s, u32 service
 		tail_decide(s, bpf_ktime_get_ns());
 }
 
-static void delay_sample_thread(struct task_struct *task, u32 service)
+/* s: NULL if the thread has never served. */
+static void sample_part(struct task_struct *task, struct serving *s)
+{
+	part_now = part_of(task, s ? socket_in_hand(s) ?: s->responded : 0, s ? s->began_ns : 0);
+}
+
+static void count_request(struct task_struct *task, u32 service, struct serving *s,
+			  struct followed *f)
 {
 	struct samples *seen = service_samples_of(service);
 	struct delay_row *row = delay_row(service);
-	struct followed *f;
-	u32 number, part;
-	struct serving *s;
-	u64 in_hand_sk;
+	u32 part = part_now;
+	bool waits;
 
 	if (!seen || !row)
 		return;
-	s = serving_of(task, &number);
-	in_hand_sk = s ? socket_in_hand(s) : 0;
-	part_now = part_of(task, s ? in_hand_sk ?: s->responded : 0, s ? s->began_ns : 0);
-	part = part_now;
-	if (option_by_syscall)
-		asleep_count(task, service, in_hand_sk && part < PARTS);
-	count_delay(row, part);
-	if (part == PART_UPSTREAM)
-		upstream_count(task, service, sample_ns);
-	f = s ? followed_thread(number, s->pid) : NULL;
-	if (!f)
-		return;
 	count_serving(seen, task, s, f, part);
-	if (part == PART_NONE && is_in_epoll(task))
+	waits = part == PART_NONE && is_in_epoll(task);
+	f->idle_ns = part == PART_NONE && !waits ? bpf_ktime_get_ns() : 0;
+	if (waits)
 		awaited_count(task, seen);
 	keep_sample(task, s, service, part);
 }
 
+static void sample_serving(struct task_struct *task, struct serving *s, struct followed *f)
+{
+	u32 service = service_of(task);
+
+	if (s->task != (u64)task || task->flags & PF_EXITING || !service_watched(service))
+		return;
+	sample_part(task, s);
+	count_request(task, service, s, f);
+}
+
+static long sample_serving_next(u32 i, u64 *now)
+{
+	struct serving *s = serving_at(i + 1);
+	struct followed *f = s && s->pid ? followed_thread(i + 1, s->pid) : NULL;
+	struct task_struct *task;
+
+	if (!f || !is_sampled(s, f, *now))
+		return 0;
+	task = bpf_task_from_pid(s->pid);
+	if (!task)
+		return 0;
+	sample_serving(task, s, f);
+	bpf_task_release(task);
+	return 0;
+}
+
+SEC("iter/bpf_map_elem")
+ITER_MAP(servings_end)
+SAMPLE("hz=10")
+HOOK_SET(1)
+int serving_threads(struct bpf_iter__bpf_map_elem *ctx)
+{
+	u64 now = bpf_ktime_get_ns();
+	u32 *end = ctx->value;
+
+	if (!end)
+		return 0;
+	sampler_runs++;
+	serving_only = true;
+	bpf_loop(*end, sample_serving_next, &now, 0);
+	all_threads_due = option_by_syscall || thread_delays_due();
+	return 0;
+}
+
 SEC("iter/task")
 SAMPLE("hz=10")
-int delay_sample(struct bpf_iter__task *ctx)
+WHEN(all_threads_due)
+HOOK_SET(1)
+HOOK_SET(2)
+int all_threads(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	u32 service;
+	struct followed *f = NULL;
+	struct serving *s;
+	u32 service, number;
 
-	if (ctx->meta->seq_num == 0)
+	if (ctx->meta->seq_num == 0 && !serving_only)
 		sampler_runs++;
 	if (!task || task->flags & (PF_KTHREAD | PF_EXITING))
 		return 0;
 	service = service_of(task);
 	if (!service_watched(service))
 		return 0;
-	delay_sample_thread(task, service);
+	s = serving_of(task, &number);
+	sample_part(task, s);
+	count_delay(task, service, part_now);
+	if (s && !serving_only)
+		f = followed_thread(number, s->pid);
+	if (f)
+		count_request(task, service, s, f);
+	if (option_by_syscall)
+		asleep_count(task, service, s && socket_in_hand(s) && part_now < PARTS);
 	return 0;
 }
 

@@ -80,6 +80,7 @@ requestsinclude_HEADERS = \
 	bpf/lib/requests/slack.bpf.h \
 	bpf/lib/requests/split.bpf.h \
 	bpf/lib/requests/tail.bpf.h \
+	bpf/lib/requests/thread_delay.bpf.h \
 	bpf/lib/requests/socket.bpf.h \
 	bpf/lib/requests/tls.bpf.h \
 	bpf/lib/requests/tls_handshake.bpf.h \

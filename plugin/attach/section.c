@@ -34,22 +34,36 @@ static bool is_section_of_file(const struct bpf_program *program)
 	       bpf_program__section_name(program)[0] == 'u';
 }
 
-/* Adds a program that readings run; without a link it is a SEC("syscall") program. The link is the
- * object's then, also after a failure. */
-static int add_walk(struct object *object, const struct bpf_program *program, struct bpf_link *link,
-		    struct error *error)
+static int find_when(struct object *object, const struct bpf_program *program,
+		     const uint32_t **ret_when, struct error *error)
 {
 	const char *name = annotation_of_program(object->bpf, program, WHEN_TAG, 0);
-	const uint32_t *when = name ? object_variable(object, name, sizeof(*when)) : NULL;
 
-	object->walks[object->walk_count++] =
-		(struct reading_walk){ .link = link, .program = program, .when = when };
-	if (name && !when)
+	*ret_when = name ? object_variable(object, name, sizeof(**ret_when)) : NULL;
+	if (name && !*ret_when)
 		return error_set(error, -EINVAL,
 				 "program %s: the object has no variable \"%.60s\" of type u32, "
 				 "which WHEN names",
 				 bpf_program__name(program), name);
 	return 0;
+}
+
+/* Adds a program that readings or a sampler run; without a link it is a SEC("syscall") program. The
+ * link is the object's then, also after a failure. */
+static int add_walk(struct object *object, const struct bpf_program *program, struct bpf_link *link,
+		    struct error *error)
+{
+	unsigned hz = sample_hz(object, program);
+	const uint32_t *when;
+	int status = find_when(object, program, &when, error);
+
+	if (hz)
+		object->samples[object->sample_count++] =
+			(struct sample){ .link = link, .program = program, .when = when, .hz = hz };
+	else
+		object->walks[object->walk_count++] =
+			(struct reading_walk){ .link = link, .program = program, .when = when };
+	return status;
 }
 
 static int attach_by_section(struct object *object, struct bpf_program *program,
@@ -77,14 +91,8 @@ static int attach_by_section(struct object *object, struct bpf_program *program,
 	diagnosis_end();
 	if (status)
 		return status;
-	if (sample_hz(object, program))
-		object->samples[object->sample_count++] =
-			(struct sample){ link, program, sample_hz(object, program) };
-	else if (is_walk(program))
-		return add_walk(object, program, link, error);
-	else
-		return object_add_link(object, link, error);
-	return 0;
+	return is_walk(program) ? add_walk(object, program, link, error)
+				: object_add_link(object, link, error);
 }
 
 int section_attach_programs(struct object *object, bool iterators, struct error *error)

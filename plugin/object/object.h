@@ -35,6 +35,7 @@ struct object {
 	struct sample {
 		struct bpf_link *link;
 		const struct bpf_program *program;
+		const uint32_t *when; /* likewise */
 		unsigned hz;
 	} * samples; /* of iterators with a SAMPLE tag, run at that frequency */
 	size_t sample_count;

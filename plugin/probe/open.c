@@ -86,6 +86,15 @@ static void set_slot_counts(struct probe *probe)
 	object_set(&probe->object, "slots_max", most);
 }
 
+/* Tells the object that metrics of this map are collected. */
+static void set_collects(struct object *object, const struct bpf_map *map)
+{
+	char variable[128];
+
+	snprintf(variable, sizeof(variable), "collects_%s", bpf_map__name(map));
+	object_set(object, variable, true);
+}
+
 /* Finds the tables of the object and sizes them. */
 static int find_tables(struct probe *probe, struct error *error)
 {
@@ -113,6 +122,7 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (status == 0)
 			continue;
 		probe->table_count++;
+		set_collects(&probe->object, map);
 		status = size_table(probe, &counts, error);
 		if (status)
 			return status;

@@ -40,16 +40,36 @@ static void log_failure(struct sampled *s, int status, const struct error *error
 	s->failing = status != 0;
 }
 
+/* What the probe's samplers before this one leave of the probe's share, at least a tenth. */
+static double fraction_left(const struct sampler *sampler, const struct sampled *s)
+{
+	double least = s->probe_fraction / 10, left = s->probe_fraction;
+
+	for (const struct sampled *other = sampler->item; other < s; other++)
+		if (other->probe == s->probe)
+			left -= other->pace.cost_ns / pace_period_ns(&other->pace);
+	return left > least ? left : least;
+}
+
 /* Counts from the time when the run was due, not from when it ran: so a sampler that has to wait
  * for a CPU keeps its frequency. */
-static uint64_t next_ns(struct sampler *sampler, const struct sampled *s, uint64_t now_ns)
+static uint64_t next_ns(struct sampler *sampler, struct sampled *s, uint64_t now_ns)
 {
 	bool late = (double)(now_ns - s->due_ns) > pace_period_ns(&s->pace);
-	uint64_t wait_ns = pace_wait_ns(&s->pace, erand48(sampler->seed));
+	uint64_t wait_ns;
+
+	s->pace.cpu_fraction = fraction_left(sampler, s);
+	wait_ns = pace_wait_ns(&s->pace, erand48(sampler->seed));
 
 	if (s->failing)
 		return now_ns + (wait_ns > RETRY_NS ? wait_ns : RETRY_NS);
 	return (late ? now_ns : s->due_ns) + wait_ns;
+}
+
+/* Its program has nothing to see now. */
+static bool is_idle(const struct sampled *s)
+{
+	return s->sample->when && !__atomic_load_n(s->sample->when, __ATOMIC_ACQUIRE);
 }
 
 static void run_program(struct sampler *sampler, struct sampled *s, uint64_t now_ns)
@@ -66,6 +86,10 @@ static void run_program(struct sampler *sampler, struct sampled *s, uint64_t now
 		__atomic_store_n(s->sample_ns, s->began_ns ? now_ns - s->began_ns : 0,
 				 __ATOMIC_RELAXED);
 	s->began_ns = now_ns;
+	if (is_idle(s)) {
+		s->due_ns = next_ns(sampler, s, now_ns);
+		return;
+	}
 	log_failure(s, sampler->run(s->sample, &error), &error);
 	cpu_ns = sampler->cpu_ns();
 	cost_ns = cpu_ns - sampler->spent_ns;
@@ -158,14 +182,14 @@ static bool has_budget(const struct probe *probe)
 	return probe->block->budget_percent > 0;
 }
 
-/* The part of a CPU for each sampler of the probes without a budget of their own. */
+/* The part of a CPU for each of the probes without a budget of their own. */
 static double even_budget(const struct probe *probes, size_t probe_count, double percent)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < probe_count; i++)
 		if (probes[i].object.sample_count && !has_budget(&probes[i]))
-			count += probes[i].object.sample_count;
+			count++;
 	return count ? percent / 100 / (double)count : 0;
 }
 
@@ -181,10 +205,8 @@ static void add_sampler(struct sampler *sampler, struct probe *probe, const stru
 	s->probe = probe;
 	s->sample = sample;
 	s->pace.hz = block->frequency_hz > 0 ? block->frequency_hz : sample->hz;
-	s->pace.cpu_fraction = cpu_fraction;
-	if (has_budget(probe))
-		s->pace.cpu_fraction =
-			block->budget_percent / 100 / (double)probe->object.sample_count;
+	s->probe_fraction = has_budget(probe) ? block->budget_percent / 100 : cpu_fraction;
+	s->pace.cpu_fraction = s->probe_fraction;
 	s->sample_ns = object_variable(&probe->object, "sample_ns", sizeof(*s->sample_ns));
 }
 

@@ -16,7 +16,8 @@ struct sampled {
 	char name[RUN_NAME_MAX]; /* PROBE-PROGRAM */
 	struct probe *probe;
 	const struct sample *sample;
-	uint64_t *sample_ns; /* a variable of its object, or NULL */
+	uint64_t *sample_ns;   /* a variable of its object, or NULL */
+	double probe_fraction; /* of a CPU, for all samplers of the probe */
 	struct pace pace;
 	uint64_t due_ns;
 	uint64_t began_ns; /* start of the last run; 0: there was none */
@@ -39,9 +40,9 @@ struct sampler {
 	uint64_t spent_ns; /* CPU time accounted so far */
 };
 
-/* Starts the thread if a probe has such programs. Those of a probe with a budget divide it among
- * them; the others divide `percent` of one CPU. probes must outlive it. A negative errno: nothing
- * is sampled. */
+/* Starts the thread if a probe has such programs. The probes without a budget divide `percent` of
+ * one CPU; within a probe the first program is served first. probes must outlive it. A negative
+ * errno: nothing is sampled. */
 int sampler_start(struct sampler *sampler, struct probe *probes, size_t probe_count,
 		  double percent);
 

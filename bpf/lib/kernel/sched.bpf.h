@@ -32,6 +32,7 @@ struct rq {
 	u64 clock;
 	u64 clock_task;
 	int cpu;
+	unsigned int nr_uninterruptible; /* only the sum of all CPUs has a meaning */
 };
 
 struct cfs_bandwidth {
@@ -151,6 +152,10 @@ struct task_struct {
 };
 
 #pragma clang attribute pop
+
+/* For iterators since 6.2: 3f0e6f2b41d3 ("bpf: Add bpf_task_from_pid() kfunc"). */
+extern struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;
+extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 
 /* Without CONFIG_FAIR_GROUP_SCHED a task does not point to its run queue. */
 static __always_inline bool task_has_rq(const struct task_struct *task)

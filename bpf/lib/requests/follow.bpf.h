@@ -13,6 +13,8 @@
 
 /* Since a thread last responded to a request that another thread had received. */
 #define RESPONDER_NS_MAX 30000000000ULL
+/* Since a thread without a request in hand last served: it may still wait for upstreams. */
+#define SERVED_NS_MAX 60000000000ULL
 
 /* What the sampler remembers of a serving thread, by its number. */
 struct followed {
@@ -21,6 +23,8 @@ struct followed {
 	u32 part;  /* counts if its last response goes on */
 	bool idles_in_futex;
 	u64 pending_ns;
+	u64 served, served_ns; /* its member `served`, and when that changed last */
+	u64 idle_ns; /* when it was found to wait for nothing but the next request, 0: it was not */
 };
 
 ARRAY(followed, struct followed, THREADS_MAX);
@@ -49,6 +53,20 @@ static struct followed *followed_thread(u32 number, u32 pid)
 		f->part = PART_NONE;
 	}
 	return f;
+}
+
+/* Can a sample of the thread count? It cannot where the thread has been idle for long, or has done
+ * nothing since it was found idle. */
+static bool is_sampled(const struct serving *s, struct followed *f, u64 now)
+{
+	if (f->served != s->served) {
+		f->served = s->served;
+		f->served_ns = now;
+	}
+	if (s->socket)
+		return true;
+	return now - f->served_ns < SERVED_NS_MAX &&
+	       (f->idle_ns <= s->since_ns || f->idle_ns <= s->responder_ns);
 }
 
 /* For a thread that sleeps, or has slept and waits for a CPU. */

@@ -39,7 +39,7 @@
 
 u64 readings;
 
-static void serving_begin(struct serving *s, struct task_struct *task)
+static void serving_begin(struct serving *s, struct task_struct *task, u32 number)
 {
 	__builtin_memset(s, 0, sizeof(*s));
 	s->seen_cpu_ns = task->se.sum_exec_runtime;
@@ -47,6 +47,7 @@ static void serving_begin(struct serving *s, struct task_struct *task)
 	s->seen_ns = bpf_ktime_get_ns();
 	s->task = bpf_get_current_task();
 	note_served(task);
+	note_number(number);
 	s->pid = task->pid;
 }
 
@@ -59,7 +60,7 @@ static __noinline struct serving *serving_make(u32 *ret_number)
 
 	*ret_number = number;
 	if (s && s->pid != (u32)task->pid)
-		serving_begin(s, task);
+		serving_begin(s, task, number);
 	return s;
 }
 

@@ -58,6 +58,17 @@ struct serving {
 /* By thread_number() - 1. */
 ARRAY(servings, struct serving, THREADS_MAX) SHARED(1);
 
+/* Its only entry: no thread that serves has a higher number. */
+ARRAY(servings_end, u32, 1) SHARED(1);
+
+static inline void note_number(u32 number)
+{
+	u32 zero = 0, *end = bpf_map_lookup_elem(&servings_end, &zero);
+
+	if (end && *end < number)
+		*end = number;
+}
+
 static __always_inline struct serving *serving_at(u32 number)
 {
 	u32 index = number - 1;

@@ -21,7 +21,7 @@ IN_PROGRESS = 2
 STEP_S = 1  # between inspections of what is dispatched
 FAULTS = {"sleep": "sleep=10000", "upstream": "upstream=100000"}
 # The samplers of requests; the first that there is counts. Before Linux 6.2, all threads are sampled for them.
-SAMPLERS = ("serving_threads", "all_threads", "delay_sample")
+SAMPLERS = ("serving_threads", "all_threads")
 
 
 class Server:

@@ -61,7 +61,8 @@ static void play(struct sampler *sampler, struct sampled *items, size_t count, u
 			.probe = &played,
 			.sample = &samples[i],
 			.sample_ns = i == 0 ? &sample_ns : NULL,
-			.pace = { .hz = hz, .cpu_fraction = percent / 100 / (double)count },
+			.probe_fraction = percent / 100,
+			.pace = { .hz = hz, .cpu_fraction = percent / 100 },
 		};
 	}
 }
@@ -113,13 +114,19 @@ static void test_budget(void)
 	play_for(&sampler, 1000);
 	CHECK_REAL((double)cpu_ns, 5e9L, 0.1e9L);
 	CHECK_REAL((double)sampled_ns, 1000e9L, 1e9L);
-	CASE("two, of which one is cheap, share it");
-	cost_ns[0] = 2 * MS;
-	cost_ns[1] = 10000;
+	CASE("the second of a probe has what the first leaves");
+	cost_ns[0] = 10000;
+	cost_ns[1] = 2 * MS;
 	play(&sampler, items, 2, 100, 0.5);
 	play_for(&sampler, 1000);
-	CHECK_REAL((double)items[0].cpu_ns, 2.5e9L, 0.1e9L);
-	CHECK_REAL(runs[1], 100000, 2000);
+	CHECK_REAL(runs[0], 100000, 2000);
+	CHECK_REAL((double)items[1].cpu_ns, 4e9L, 0.1e9L);
+	CASE("at least a tenth");
+	cost_ns[0] = 2 * MS;
+	play(&sampler, items, 2, 100, 0.5);
+	play_for(&sampler, 1000);
+	CHECK_REAL((double)items[0].cpu_ns, 5e9L, 0.2e9L);
+	CHECK_REAL((double)items[1].cpu_ns, 0.5e9L, 0.02e9L);
 	CASE("it becomes dearer, and cheap again");
 	cost_ns[0] = 10000;
 	play(&sampler, items, 1, 100, 0.5);
@@ -133,6 +140,27 @@ static void test_budget(void)
 	runs[0] = 0;
 	play_for(&sampler, 100);
 	CHECK_REAL(runs[0], 10000, 200);
+}
+
+/* A program that has nothing to see keeps its times without being run. */
+static void test_when(void)
+{
+	uint32_t when = 0;
+	struct sampled items[1];
+	struct sampler sampler;
+
+	CASE("nothing to see");
+	cost_ns[0] = 10000;
+	samples[0].when = &when;
+	play(&sampler, items, 1, 100, 0.5);
+	play_for(&sampler, 100);
+	CHECK_UINT(runs[0], 0);
+	CASE("that time is not counted later");
+	when = 1;
+	play_for(&sampler, 100);
+	CHECK_REAL(runs[0], 10000, 200);
+	CHECK_REAL((double)sampled_ns, 100e9L, 0.05e9L);
+	samples[0].when = NULL;
 }
 
 /* A fixed period of 10 ms would sample work of the same period at one moment of it. */
@@ -251,13 +279,13 @@ static void test_options(void)
 	CHECK_UINT(sampler.count, 4);
 	CHECK_TEXT(sampler.item[2].name, "both-sampler_twice");
 	check_pace(&sampler, 0, 200, 0.25L);
-	check_pace(&sampler, 1, 1000, 1.5L);
-	check_pace(&sampler, 2, 1000, 1.5L);
+	check_pace(&sampler, 1, 1000, 3);
+	check_pace(&sampler, 2, 1000, 3);
 	check_pace(&sampler, 3, 50.5, 0.25L);
 	sampler_stop(&sampler);
 	CASE("a budget without a frequency, one probe");
 	CHECK_INT(sampler_open(&sampler, &probes[1], 1, 0.5), 0);
-	check_pace(&sampler, 0, 1000, 1.5L);
+	check_pace(&sampler, 0, 1000, 3);
 	sampler_stop(&sampler);
 	CHECK_UINT(daemon_messages(), 0);
 	bpf_object__close(bpf);
@@ -316,6 +344,7 @@ int main(void)
 	message_to(daemon_record);
 	test_wanted();
 	test_budget();
+	test_when();
 	test_jitter();
 	test_failure();
 	test_none();
