@@ -200,18 +200,18 @@ static void sample_part(struct task_struct *task, struct serving *s)
 static void count_request(struct task_struct *task, u32 service, struct serving *s,
 			  struct followed *f)
 {
+	const struct service_request *r = service_request_of(service);
 	struct samples *seen = service_samples_of(service);
-	struct delay_row *row = delay_row(service);
 	u32 part = part_now;
 	bool waits;
 
-	if (!seen || !row)
+	if (!r || !seen)
 		return;
 	count_serving(seen, task, s, f, part);
 	waits = part == PART_NONE && is_in_epoll(task);
 	f->idle_ns = part == PART_NONE && !waits ? bpf_ktime_get_ns() : 0;
 	if (waits)
-		awaited_count(task, seen);
+		count_in_epoll(seen, task, r->tail_ns);
 	keep_sample(task, s, service, part);
 }
 
@@ -308,13 +308,17 @@ static void show_requests(struct delay_row *row, const struct service_request *d
 	u64 *in = &row->in_cpu;
 
 	divide_hand(in, &d->hand, d->samples.one_ns);
-	row->in_async = fit_parts(in, &d->samples, progress_ns);
+	row->in_async =
+		fit_parts(in, &d->samples, progress_ns, d->sums.upstream_ns, &row->in_queue);
 	row->in_socket = d->sums.waiting_ns;
 	/* If no request was completed: those that are open. */
 	row->requests =
 		d->sums.exchanges
 			?: (d->sums.in_progress_ns + d->sums.waiting_ns) / (elapsed_ns ?: 1) + 1;
 }
+
+/* What a window has added. Too large for the stack. */
+static struct service_request growth;
 
 static __always_inline void begin_window(struct delay_row *row, u64 now)
 {
@@ -333,12 +337,11 @@ static u64 samples_of(const struct delay_row *row, const struct service_request 
 
 static void update_window(struct delay_row *row, bool quiet, u64 now)
 {
-	static struct service_request d; /* too large for the stack */
 	u64 elapsed_ns = now - row->window.since_ns;
 
-	request_growth(&row->window.latest, &row->window.begin, &d);
-	if (!quiet && samples_of(row, &d, elapsed_ns) >= SAMPLES_MIN)
-		show_requests(row, &d, elapsed_ns);
+	request_growth(&row->window.latest, &row->window.begin, &growth);
+	if (!quiet && samples_of(row, &growth, elapsed_ns) >= SAMPLES_MIN)
+		show_requests(row, &growth, elapsed_ns);
 	else if (quiet || elapsed_ns > WINDOW_NS_MAX)
 		row->requests = 0;
 	else

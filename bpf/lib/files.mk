@@ -82,6 +82,7 @@ requestsinclude_HEADERS = \
 	bpf/lib/requests/tail.bpf.h \
 	bpf/lib/requests/thread_delay.bpf.h \
 	bpf/lib/requests/socket.bpf.h \
+	bpf/lib/requests/timer.bpf.h \
 	bpf/lib/requests/tls.bpf.h \
 	bpf/lib/requests/tls_handshake.bpf.h \
 	bpf/lib/requests/tls_hello.bpf.h \

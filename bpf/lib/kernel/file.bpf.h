@@ -28,6 +28,7 @@ struct hlist_head {
 };
 
 struct rb_node {
+	unsigned long __rb_parent_color; /* the lowest 2 bits: its color */
 	struct rb_node *rb_left;
 	struct rb_node *rb_right;
 };

@@ -99,6 +99,7 @@ struct tcp_sock {
 	u32 total_retrans;
 	u32 srtt_us; /* in eighths of a microsecond */
 	u32 rcv_nxt;
+	u32 rcv_wup;
 	u32 copied_seq;
 	u32 snd_una;
 	u32 snd_nxt;

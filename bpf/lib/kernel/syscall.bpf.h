@@ -22,6 +22,7 @@
 #define FUTEX_COMMAND 127 /* without flags */
 #define FUTEX_PRIVATE_FLAG 128
 #define FUTEX_CLOCK_REALTIME 256
+#define CALL_EPOLL_PWAIT2_NUMBER 441
 
 #define CALLS_END 1024 /* above all numbers that kernels use; programs can pass any number */
 

@@ -34,6 +34,9 @@ struct client_upstream {
 		HELP("Response time of an upstream: first send, to the last receive");
 	u64 begun_ns;
 	u64 used_ns;
+	/* Of in_progress_ns, while the service had a request that may have led to it. */
+	u64 for_requests_ns;
+	u64 published_ns; /* of that */
 };
 
 /* For each service also a row with an empty name, for upstreams without room. */
@@ -113,6 +116,18 @@ static __noinline void peer_name(struct peer *p, const struct sock *sk)
 
 /* --- requests --- */
 
+/* Adds what a request to an upstream has taken. One that is older than all requests that the service
+ * had open at the last reading serves none of them: a poll that waits for news, or a subscription. */
+static __always_inline void upstream_spend(struct client_upstream *upstream, const struct peer *p,
+					   const struct exchange *e, u64 ns)
+{
+	const struct service_request *r = service_request_of(p->key.service);
+
+	add(&upstream->in_progress_ns, ns);
+	if (r && e->requested_ns >= r->open_since_ns)
+		add(&upstream->for_requests_ns, ns);
+}
+
 /* Each datagram of a socket may go to another upstream, so the name is read for each. */
 static __always_inline void peer_request(struct peer *p, const struct conversation *c,
 					 const struct sock *sk)
@@ -142,7 +157,7 @@ static __always_inline void peer_respond(struct peer *p, struct exchange *e, u64
 	add(&upstream->exchanges, 1);
 	if (e->phase == PHASE_RESPONSE_STREAM)
 		return;
-	exchange_settle(e, &upstream->in_progress_ns, now);
+	upstream_spend(upstream, p, e, exchange_unsettled(e, now));
 	hist_count(&upstream->latency, length_service(e->length), 1);
 	p->counted_ns = upstream->begun_ns;
 }
@@ -162,7 +177,7 @@ static __noinline void client_extends(struct client_row *row, struct peer *p, st
 	u32 length, was;
 
 	if (upstream)
-		exchange_settle(e, &upstream->in_progress_ns, now);
+		upstream_spend(upstream, p, e, exchange_unsettled(e, now));
 	was = length_move(e, now, &length);
 	if (was == LENGTH_WITHDRAWN)
 		return;
@@ -191,7 +206,7 @@ static __noinline void peer_end(struct peer *p, struct exchange *e, bool failed,
 	upstream = upstream_at(p, now);
 	if (!upstream)
 		return;
-	exchange_settle(e, &upstream->in_progress_ns, now);
+	upstream_spend(upstream, p, e, exchange_unsettled(e, now));
 	add(&upstream->errors, failed);
 }
 

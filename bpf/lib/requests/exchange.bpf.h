@@ -62,11 +62,16 @@ static __always_inline bool exchange_request(struct exchange *e, u64 now)
 	return true;
 }
 
-/* Adds the time until now that nobody has added yet. A walk over the sockets does so, too, by
- * compare and swap: no time counts twice. */
+/* Returns the time until now that nobody has added yet, for the caller to add. A walk over the
+ * sockets does so, too, by compare and swap: no time counts twice. */
+static __always_inline u64 exchange_unsettled(struct exchange *e, u64 now)
+{
+	return span_ns(__sync_lock_test_and_set(&e->settled_ns, now), now);
+}
+
 static __always_inline void exchange_settle(struct exchange *e, u64 *in_progress_ns, u64 now)
 {
-	add(in_progress_ns, span_ns(__sync_lock_test_and_set(&e->settled_ns, now), now));
+	add(in_progress_ns, exchange_unsettled(e, now));
 }
 
 /* --- length of the response --- */

@@ -7,9 +7,9 @@
 #ifndef FOLLOW_BPF_H
 #define FOLLOW_BPF_H
 
-#include "awaited.bpf.h"
 #include "sample.bpf.h"
 #include "serving_socket.bpf.h"
+#include "timer.bpf.h"
 
 /* Since a thread last responded to a request that another thread had received. */
 #define RESPONDER_NS_MAX 30000000000ULL
@@ -83,18 +83,37 @@ static __always_inline bool is_in_futex(u32 part)
 	return part == PART_LOCK || part == PART_TIMED_WAIT;
 }
 
-/* A thread has a request in hand. A futex in which an event loop idles does not block it. How long
- * a thread waits for more of its only request is counted exactly elsewhere. */
+static bool is_responder(const struct serving *s)
+{
+	return s->responder_ns && bpf_ktime_get_ns() - s->responder_ns < RESPONDER_NS_MAX;
+}
+
+static void count_futex(struct samples *seen, u32 part)
+{
+	add(part == PART_LOCK ? &seen->futex_ns : &seen->timed_futex_ns, sample_ns);
+}
+
+/* An event loop has a request in hand. A futex in which it idles does not block it; neither does
+ * epoll if it waits for a CPU there. */
+static void count_loop(struct samples *seen, struct task_struct *task, const struct serving *s,
+		       const struct followed *f, u32 part)
+{
+	if (is_in_futex(part) && is_responder(s))
+		count_futex(seen, part);
+	else if (is_in_futex(part) ? !f->idles_in_futex
+				   : part != PART_RUNQUEUE || !is_in_epoll(task))
+		part_count(seen->many_ns, part);
+}
+
+/* A thread has a request in hand. How long a thread waits for more of its only request is counted
+ * exactly elsewhere. */
 static void count_in_hand(struct samples *seen, struct task_struct *task, const struct serving *s,
 			  const struct followed *f, u32 part)
 {
-	if (!is_loop(s)) {
-		if (part != PART_CLIENT || !task_receives(task))
-			part_count(seen->one_ns, part);
-	} else if (is_in_futex(part) ? !f->idles_in_futex
-				     : part != PART_RUNQUEUE || !is_in_epoll(task)) {
-		part_count(seen->many_ns, part);
-	}
+	if (is_loop(s))
+		count_loop(seen, task, s, f, part);
+	else if (part != PART_CLIENT || !task_receives(task))
+		part_count(seen->one_ns, part);
 }
 
 /* Chooses one of the samples since the thread's last send, each with the same probability. */
@@ -128,20 +147,28 @@ static void count_responded(struct samples *seen, const struct serving *s, struc
 static void count_responder(struct samples *seen, u32 part)
 {
 	if (is_in_futex(part))
-		add(&seen->futex_ns, sample_ns);
+		count_futex(seen, part);
 	else
 		part_count(seen->many_ns, part);
-}
-
-static bool is_responder(const struct serving *s)
-{
-	return s->responder_ns && bpf_ktime_get_ns() - s->responder_ns < RESPONDER_NS_MAX;
 }
 
 /* May a thread do this between two sends of a response? It does not when it idles. */
 static bool is_of_response(struct task_struct *task, u32 part)
 {
 	return !is_in_futex(part) && (part != PART_CLIENT || !task_receives(task));
+}
+
+/* Counts whether those threads are all busy that could go on with a request: workers only take
+ * work from others; runners, as of Go, and event loops receive requests, too. */
+static void count_busy(struct samples *seen, const struct serving *s, u32 part)
+{
+	bool responds = is_responder(s), receives = s->began_ns;
+
+	if (responds)
+		add(receives ? &seen->runner_ns : &seen->worker_ns, sample_ns);
+	if (!receives || is_in_futex(part))
+		return;
+	add(part == PART_NONE ? &seen->idle_ns : &seen->busy_ns, sample_ns);
 }
 
 static void count_serving(struct samples *seen, struct task_struct *task, struct serving *s,
@@ -159,6 +186,7 @@ static void count_serving(struct samples *seen, struct task_struct *task, struct
 		f->idles_in_futex = is_in_futex(part);
 	if (!in_hand && !s->responded && is_responder(s))
 		count_responder(seen, part);
+	count_busy(seen, s, part);
 }
 
 #endif

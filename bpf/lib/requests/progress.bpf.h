@@ -238,7 +238,8 @@ static void walk_client(struct conversation *c, struct peer *p, const struct soc
 	}
 	upstream = p && peer_has_request(c, p, sk) ? upstream_at(p, reading_ns) : NULL;
 	if (upstream)
-		add(&upstream->in_progress_ns, walk_settle(&c->exchange.settled_ns, settled_ns, 0));
+		upstream_spend(upstream, p, &c->exchange,
+			       walk_settle(&c->exchange.settled_ns, settled_ns, 0));
 }
 
 static bool is_walked(const struct conversation *c)
@@ -313,10 +314,22 @@ __noinline int publish_slot(u32 slot)
 	whole->load.published = sums;
 	whole->load.published_owner = is;
 	r->tail_ns = whole->tail_ns ?: r->tail_ns;
+	r->open_since_ns = reading_ns - whole->oldest_ns;
 	r->samples = *samples;
 	r->readings++;
 	if (responses_wanted)
 		responses_publish(is - 1, sums.exchanges);
+	return 0;
+}
+
+static long publish_upstream(void *map, struct upstream_key *key, struct client_upstream *upstream,
+			     void *context)
+{
+	struct service_request *r = service_request_of(key->service);
+
+	if (r)
+		add(&r->sums.upstream_ns,
+		    publish_more(&upstream->published_ns, upstream->for_requests_ns));
 	return 0;
 }
 
@@ -331,6 +344,8 @@ static void walk_ends(void)
 {
 	listeners_read();
 	hands_publish();
+	if (option_clients)
+		bpf_for_each_map_elem(&client_upstreams, publish_upstream, NULL, 0);
 	for (u32 i = 0; i < slots_max; i++) {
 		show_oldest(i);
 		publish_slot(i);

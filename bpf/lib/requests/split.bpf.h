@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * Divides the time of the requests of a window into its parts.
+ *
+ * What is in no thread's hands is divided in this order: upstreams, as counted or as estimated;
+ * timers of event loops; futexes in which threads of a pool wait, for work or for a lock; a queue
+ * for a thread if all are busy. What then is left has no known reason.
+ *
+ * Limits: an event loop shows only its next timer, so that one of several requests that sleeps
+ * makes all that wait for nothing else seem to. A request that waits for several upstreams at a
+ * time counts once for each, up to what is left. While a loop is busy, requests are taken to wait
+ * as while it idles. Runners that wait for each other in their own code, as for a mutex of Go, are
+ * seen only as idle threads: a lock if other runners idle in futexes, otherwise not explained.
  */
 #ifndef SPLIT_BPF_H
 #define SPLIT_BPF_H
@@ -38,30 +48,94 @@ static void divide_hand(u64 *in, const struct in_hand *hand, const u64 *sampled)
 	in[PART_CLIENT] += hand->client_ns;
 }
 
-/* Adds the samples of event loops and pools, and scales the parts down where they exceed the
- * counted time in progress. Returns the time that is in no thread's hands. */
-static u64 fit_parts(u64 *in, const struct samples *seen, u64 progress_ns)
+/* All serving threads are busy if they idle for less than this share of the time of their work. */
+#define BUSY_FRACTION 10
+
+/* Moves at most `most` of *left to a part. */
+static __always_inline void take(u64 *left, u64 *part, u64 most)
 {
-	u64 sum = 0, unexplained, lock, upstream;
+	u64 taken = *left < most ? *left : most;
+
+	*part += taken;
+	*left -= taken;
+}
+
+/* Time of requests to upstreams that is in no thread's hands. Without a count it is as much of this
+ * time as of the connections seen with an open request also wait for an upstream. Requests over
+ * UNIX sockets are not among seen->requested. */
+static u64 upstream_of(const u64 *in, const struct samples *seen, u64 counted_ns, u64 left)
+{
+	if (counted_ns)
+		return grown(counted_ns, in[PART_UPSTREAM]);
+	return delay_fraction(left, seen->awaited, seen->requested ?: seen->awaited);
+}
+
+/* As much as event loops wait for a timer more often with a request open than without: they may
+ * have timers of their own. */
+static u64 sleep_of(const struct samples *seen, u64 left)
+{
+	u64 with = delay_fraction(left, seen->timer_ns[1], seen->epoll_ns[1]);
+	u64 without = delay_fraction(left, seen->timer_ns[0], seen->epoll_ns[0]);
+
+	return grown(with, without);
+}
+
+static bool has_workers(const struct samples *seen)
+{
+	return seen->worker_ns > seen->runner_ns;
+}
+
+/* Are all threads busy that could go on with a request? A runner idles in a futex also if it may
+ * not run, so that only one that waits for events shows that another could run. */
+static bool all_busy(const struct samples *seen)
+{
+	return seen->idle_ns * BUSY_FRACTION < seen->busy_ns;
+}
+
+/* Divides what is left between futexes. */
+static void take_futexes(u64 *in, const struct samples *seen, u64 *left)
+{
+	u64 futexes = seen->futex_ns + seen->timed_futex_ns;
+	u64 most = *left < futexes ? *left : futexes;
+
+	take(left, &in[PART_LOCK], delay_fraction(most, seen->futex_ns, futexes));
+	take(left, &in[PART_TIMED_WAIT], delay_fraction(most, seen->timed_futex_ns, futexes));
+}
+
+/* Divides the time that is in no thread's hands: what is known best comes first. Returns what no
+ * part explains; *ret_queue: the part of it that waits for a thread. */
+static u64 divide_left(u64 *in, const struct samples *seen, u64 upstream_ns, u64 left,
+		       u64 *ret_queue)
+{
+	take(&left, &in[PART_UPSTREAM], upstream_of(in, seen, upstream_ns, left));
+	take(&left, &in[PART_SLEEP], sleep_of(seen, left));
+	if (has_workers(seen) || !all_busy(seen))
+		take_futexes(in, seen, &left);
+	*ret_queue = 0;
+	if (has_workers(seen) || all_busy(seen))
+		take(&left, ret_queue, left);
+	return left;
+}
+
+/* Adds the samples of event loops and pools, and scales the parts down where they exceed the
+ * counted time in progress. upstream_ns: counted time of requests to upstreams, 0: unknown.
+ * Returns the time that is in no thread's hands and in no part; *ret_queue: as above. */
+static u64 fit_parts(u64 *in, const struct samples *seen, u64 progress_ns, u64 upstream_ns,
+		     u64 *ret_queue)
+{
+	u64 sum = 0;
 
 	for (int i = 0; i < PARTS; i++) {
 		in[i] += seen->many_ns[i];
 		sum += in[i];
 	}
-	if (sum > progress_ns) {
+	if (sum <= progress_ns)
+		return divide_left(in, seen, upstream_ns, progress_ns - sum, ret_queue);
+	*ret_queue = 0;
 #pragma unroll
-		for (int i = 0; i < PARTS; i++)
-			in[i] = delay_fraction(progress_ns, in[i], sum);
-		return 0;
-	}
-	unexplained = progress_ns - sum;
-	lock = unexplained < seen->futex_ns ? unexplained : seen->futex_ns;
-	in[PART_LOCK] += lock;
-	unexplained -= lock;
-	/* Requests over UNIX sockets are not among seen->requested. */
-	upstream = delay_fraction(unexplained, seen->awaited, seen->requested ?: seen->awaited);
-	in[PART_UPSTREAM] += upstream;
-	return unexplained - upstream;
+	for (int i = 0; i < PARTS; i++)
+		in[i] = delay_fraction(progress_ns, in[i], sum);
+	return 0;
 }
 
 #endif

@@ -33,8 +33,15 @@ enum part {
 struct samples {
 	u64 one_ns[PARTS];  /* of threads that have one request at a time */
 	u64 many_ns[PARTS]; /* of event loops, and of threads that take work from others */
-	u64 futex_ns; /* of threads that take work from others, in a futex, for work or for a lock */
-	u64 requested, awaited; /* on connections that event loops watch, see awaited.bpf.h */
+	/* Of threads that take work from others, in a futex, for work or for a lock; timed: with a
+	 * timeout. */
+	u64 futex_ns, timed_futex_ns;
+	u64 worker_ns, runner_ns; /* of threads that take work; runners receive requests, too */
+	u64 idle_ns, busy_ns;     /* of serving threads that receive; idle: waiting for events */
+	u64 requested, awaited;   /* on connections that event loops watch, see awaited.bpf.h */
+	/* Of event loops that wait for events, [1]: with a request open; timer: until a timeout that
+	 * is near, see timer.bpf.h. */
+	u64 epoll_ns[2], timer_ns[2];
 };
 
 /* Time with requests in hand, and the parts of it in which the thread waited for a CPU or was
@@ -50,13 +57,15 @@ struct request_sums {
 	u64 waiting_ns;     /* in sockets, before the first receive */
 	u64 in_progress_ns; /* from there to the last send, or until everything has been sent out */
 	u64 send_wait_ns;   /* of that, in the send buffer */
+	u64 upstream_ns;    /* of the service's own requests, with Option "clients" */
 };
 
-/* All members but tail_ns only grow. */
+/* All members but tail_ns and open_since_ns only grow. */
 struct service_request {
 	u64 readings; /* number of readings of the request probe; the sums are up to the last one */
 	u64 tail_ns;  /* from here on response times are slow: the slowest 5 % of the last interval
 		       * with responses, 0: none */
+	u64 open_since_ns; /* arrival of the oldest request then open; none: the last reading */
 	struct request_sums sums;
 	struct in_hand hand; /* of threads that have one request at a time */
 	struct samples samples;
