@@ -12,6 +12,7 @@ UNIT_TESTS = \
 	tests/unit/bpf/test_cputime \
 	tests/unit/bpf/test_group \
 	tests/unit/bpf/test_hist \
+	tests/unit/bpf/test_split \
 	tests/unit/cgroup/test_cgroup_name \
 	tests/unit/cgroup/test_container \
 	tests/unit/cgroup/test_description \

@@ -3,14 +3,15 @@
  * Divides the time of the requests of a window into its parts.
  *
  * What is in no thread's hands is divided in this order: upstreams, as counted or as estimated;
- * timers of event loops; futexes in which threads of a pool wait, for work or for a lock; a queue
- * for a thread if all are busy. What then is left has no known reason.
+ * timers of event loops; futexes in which threads of a pool wait; a queue for a thread. What then
+ * is left has no known reason.
  *
  * Limits: an event loop shows only its next timer, so that one of several requests that sleeps
  * makes all that wait for nothing else seem to. A request that waits for several upstreams at a
  * time counts once for each, up to what is left. While a loop is busy, requests are taken to wait
- * as while it idles. Runners that wait for each other in their own code, as for a mutex of Go, are
- * seen only as idle threads: a lock if other runners idle in futexes, otherwise not explained.
+ * for upstreams and timers as while it idles. Where any thread may receive requests, as in Go, what
+ * requests wait for in the program itself is unknown: while some thread works, it is taken for a
+ * lock.
  */
 #ifndef SPLIT_BPF_H
 #define SPLIT_BPF_H
@@ -48,8 +49,12 @@ static void divide_hand(u64 *in, const struct in_hand *hand, const u64 *sampled)
 	in[PART_CLIENT] += hand->client_ns;
 }
 
-/* All serving threads are busy if they idle for less than this share of the time of their work. */
-#define BUSY_FRACTION 10
+/* What is known of a window besides its samples. */
+struct window_times {
+	u64 elapsed_ns;
+	u64 progress_ns; /* of requests in progress */
+	u64 upstream_ns; /* of requests to upstreams, 0: not counted */
+};
 
 /* Moves at most `most` of *left to a part. */
 static __always_inline void take(u64 *left, u64 *part, u64 most)
@@ -80,47 +85,50 @@ static u64 sleep_of(const struct samples *seen, u64 left)
 	return grown(with, without);
 }
 
-static bool has_workers(const struct samples *seen)
-{
-	return seen->worker_ns > seen->runner_ns;
-}
-
-/* Are all threads busy that could go on with a request? A runner idles in a futex also if it may
- * not run, so that only one that waits for events shows that another could run. */
-static bool all_busy(const struct samples *seen)
-{
-	return seen->idle_ns * BUSY_FRACTION < seen->busy_ns;
-}
-
-/* Divides what is left between futexes. */
-static void take_futexes(u64 *in, const struct samples *seen, u64 *left)
+/* Threads that only take work wait in futexes, for work or for a lock. If the requests have time
+ * left after that, no thread was free to take them. */
+static u64 divide_among_workers(u64 *in, const struct samples *seen, u64 left, u64 *ret_queue)
 {
 	u64 futexes = seen->futex_ns + seen->timed_futex_ns;
-	u64 most = *left < futexes ? *left : futexes;
+	u64 most = left < futexes ? left : futexes;
 
-	take(left, &in[PART_LOCK], delay_fraction(most, seen->futex_ns, futexes));
-	take(left, &in[PART_TIMED_WAIT], delay_fraction(most, seen->timed_futex_ns, futexes));
+	take(&left, &in[PART_LOCK], delay_fraction(most, seen->futex_ns, futexes));
+	take(&left, &in[PART_TIMED_WAIT], delay_fraction(most, seen->timed_futex_ns, futexes));
+	*ret_queue = left;
+	return 0;
+}
+
+/* Requests queue for event loops and runners for as long as none of them waits for events. At other
+ * times a request may wait for what another holds in the program's own code, as a mutex of Go,
+ * where runners also idle in futexes, as far as there is a thread at work that may hold it. */
+static u64 divide_among_loops(u64 *in, const struct samples *seen, u64 elapsed_ns, u64 left,
+			      u64 *ret_queue)
+{
+	u64 free = delay_fraction(left, seen->idle_ns, elapsed_ns);
+
+	*ret_queue = left - free;
+	left = free;
+	if (seen->runner_ns && seen->futex_ns)
+		take(&left, &in[PART_LOCK], delay_fraction(free, seen->busy_ns, seen->idle_ns));
+	return left;
 }
 
 /* Divides the time that is in no thread's hands: what is known best comes first. Returns what no
  * part explains; *ret_queue: the part of it that waits for a thread. */
-static u64 divide_left(u64 *in, const struct samples *seen, u64 upstream_ns, u64 left,
-		       u64 *ret_queue)
+static u64 divide_left(u64 *in, const struct samples *seen, const struct window_times *window,
+		       u64 left, u64 *ret_queue)
 {
-	take(&left, &in[PART_UPSTREAM], upstream_of(in, seen, upstream_ns, left));
+	take(&left, &in[PART_UPSTREAM], upstream_of(in, seen, window->upstream_ns, left));
 	take(&left, &in[PART_SLEEP], sleep_of(seen, left));
-	if (has_workers(seen) || !all_busy(seen))
-		take_futexes(in, seen, &left);
-	*ret_queue = 0;
-	if (has_workers(seen) || all_busy(seen))
-		take(&left, ret_queue, left);
-	return left;
+	if (seen->worker_ns > seen->runner_ns)
+		return divide_among_workers(in, seen, left, ret_queue);
+	return divide_among_loops(in, seen, window->elapsed_ns, left, ret_queue);
 }
 
 /* Adds the samples of event loops and pools, and scales the parts down where they exceed the
- * counted time in progress. upstream_ns: counted time of requests to upstreams, 0: unknown.
- * Returns the time that is in no thread's hands and in no part; *ret_queue: as above. */
-static u64 fit_parts(u64 *in, const struct samples *seen, u64 progress_ns, u64 upstream_ns,
+ * counted time in progress. Returns the time that is in no thread's hands and in no part;
+ * *ret_queue: that which waits for a thread. */
+static u64 fit_parts(u64 *in, const struct samples *seen, const struct window_times *window,
 		     u64 *ret_queue)
 {
 	u64 sum = 0;
@@ -129,12 +137,12 @@ static u64 fit_parts(u64 *in, const struct samples *seen, u64 progress_ns, u64 u
 		in[i] += seen->many_ns[i];
 		sum += in[i];
 	}
-	if (sum <= progress_ns)
-		return divide_left(in, seen, upstream_ns, progress_ns - sum, ret_queue);
+	if (sum <= window->progress_ns)
+		return divide_left(in, seen, window, window->progress_ns - sum, ret_queue);
 	*ret_queue = 0;
 #pragma unroll
 	for (int i = 0; i < PARTS; i++)
-		in[i] = delay_fraction(progress_ns, in[i], sum);
+		in[i] = delay_fraction(window->progress_ns, in[i], sum);
 	return 0;
 }
 
