@@ -279,6 +279,33 @@ static void by_trace(void)
 	by_futex();
 }
 
+/* A process that has been stopped meanwhile. */
+static void restarted(void (*block)(void))
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		die_with_parent();
+		block();
+	}
+	prctl(PR_SET_NAME, "parent");
+	sleep_ns(300000000);
+	kill(pid, SIGSTOP);
+	waitpid(pid, NULL, WUNTRACED);
+	kill(pid, SIGCONT);
+	by_futex();
+}
+
+static void by_nanosleep_again(void)
+{
+	restarted(by_nanosleep);
+}
+
+static void by_futex_again(void)
+{
+	restarted(by_futex_timed);
+}
+
 /* The test freezes it. */
 static void by_freezer(void)
 {

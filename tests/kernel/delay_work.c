@@ -305,7 +305,7 @@ static const struct {
 	[PHASE_UPSTREAM] = { ask_upstream, PART_UPSTREAM },
 	[PHASE_SLEEP] = { sleep_for, PART_SLEEP },
 	[PHASE_PIPE] = { ask_by_pipe, PART_PIPE },
-	[PHASE_FAULT] = { fault_for, PART_MEMORY },
+	[PHASE_FAULT] = { fault_for, PART_DISK },
 };
 
 void work_do(struct work *work, const struct request *request)

@@ -8,7 +8,7 @@ import truth
 
 # In the order of enum part in delay_work.h.
 PARTS = ("socket", "cpu", "runqueue", "disk", "memory", "lock", "upstream", "client", "sleep", "async", "pipe", "other")
-METRICS = tuple(part for part in PARTS if part != "pipe")  # latency-in_*
+METRICS = PARTS  # latency-in_*
 LOG = struct.Struct(f"=3q{len(PARTS)}q{len(PARTS)}qq")
 SEND_WAIT = "gauge-send_wait"
 RESPONSE = "latency-response-average"
@@ -109,6 +109,4 @@ def mean(rows, log):
 def wants(log, begin, end):
     """({part of METRICS: seconds per request}, response time in seconds) by the server's clocks"""
     grown = log.grown(begin, end)
-    found = {part: grown[part] / grown["requests"] for part in METRICS}
-    found["other"] += grown["pipe"] / grown["requests"]
-    return found, grown["response"] / grown["requests"]
+    return {part: grown[part] / grown["requests"] for part in METRICS}, grown["response"] / grown["requests"]

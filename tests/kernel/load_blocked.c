@@ -2,7 +2,8 @@
 /*
  * Threads that are blocked for ever, each in the way that its name says. A thread that has a request in
  * hand has the prefix hNN_: descriptor 500 + NN is the socket of that request. With the prefix lNN_
- * the request is later than all children. n_stopped, n_traced and those to be frozen are processes.
+ * the request is later than all children. n_stopped, n_traced, those to be frozen and
+ * those that wait again after a stop are processes.
  *
  * load_blocked DIR   says {"threads": N} when all are blocked, and ends with its input. Those that
  *     wait for the disk work on files in DIR, each as often as it can.
@@ -177,6 +178,11 @@ static void by_poll(void)
 	poll_one(connected().server);
 }
 
+static void by_poll_again(void)
+{
+	restarted(by_poll);
+}
+
 static void by_owned_poll(void)
 {
 	poll_one(own_fd(6, connected().server));
@@ -217,6 +223,23 @@ static void by_owned_poll_earlier_child(void)
 {
 	own_fd(21, connected().server);
 	poll_two(output_of_child(), connected().client);
+}
+
+/* The child has its parent's output, which another process reads. */
+static void by_owned_poll_own_output(void)
+{
+	int fd[2];
+
+	own_fd(24, connected().server);
+	(void)!pipe(fd);
+	if (fork() == 0) {
+		die_with_parent();
+		dup2(fd[1], 1);
+		make_child(1);
+		poll_one(connected().client);
+	}
+	prctl(PR_SET_NAME, "parent");
+	read_one(fd[0]);
 }
 
 static void by_owned_inotify(void)
@@ -346,6 +369,9 @@ static const struct way {
 	{ "l18_pipe_child", by_pipe_beside_child },
 	{ "n_stopped", by_stop },
 	{ "n_traced", by_trace },
+	{ "n_sleep_again", by_nanosleep_again },
+	{ "n_futex_again", by_futex_again },
+	{ "n_poll_again", by_poll_again },
 	{ "n_frozen", by_freezer },
 	{ "n_frozen_v1", by_freezer },
 	{ "n_sigwait", by_signal_wait },
@@ -379,6 +405,7 @@ static const struct way {
 	{ "h19_poll_child", by_owned_poll_child },
 	{ "h20_poll_upstr", by_owned_poll_beside_child },
 	{ "l21_poll_child", by_owned_poll_earlier_child },
+	{ "h24_poll_output", by_owned_poll_own_output },
 	{ "h22_inotify", by_owned_inotify },
 	{ "n_io_uring", by_io_uring },
 	{ "n_epoll", by_epoll },

@@ -28,18 +28,18 @@ CONF = """
 
 WAYS = {
     "LOCK": ("n_futex", "n_flock", "n_fcntl", "n_semop", "h05_futex", "h11_epoll_latch", "h16_epoll_unix"),
-    "TIMED_WAIT": ("n_futex_timed", "n_cond_timed", "n_futex_waitv", "n_semop_timed"),
-    "SLEEP": ("n_nanosleep", "n_clock_sleep", "n_poll_none", "n_select_none", "n_timerfd"),
+    "TIMED_WAIT": ("n_futex_timed", "n_cond_timed", "n_futex_waitv", "n_semop_timed", "n_futex_again"),
+    "SLEEP": ("n_nanosleep", "n_clock_sleep", "n_poll_none", "n_select_none", "n_timerfd", "n_sleep_again"),
     "PIPE": ("n_pipe", "n_full_pipe", "n_fifo", "n_socketpair", "l18_pipe_child"),
     "CHILD": ("n_wait", "n_waitid", "n_vfork", "h17_pipe_child", "h19_poll_child", "h23_epoll_child"),
     "EVENT": ("n_join", "n_poll_pause", "n_pause", "n_sigwait", "n_msgrcv", "n_mq", "n_eventfd", "n_signalfd",
               "h22_inotify"),
     "STOPPED": ("n_stopped", "n_traced"),
     "UPSTREAM": ("n_upstream", "n_upstream_unix", "n_full_upstream", "n_connect", "h04_upstream", "h07_poll_other",
-                 "h12_epoll_up", "h20_poll_upstr", "l21_poll_child"),
+                 "h12_epoll_up", "h20_poll_upstr", "l21_poll_child", "h24_poll_output"),
     "CLIENT": ("n_full_accepted", "h01_held", "h02_full_held"),
     "EVENTS": ("n_epoll", "h10_epoll_held", "h13_epoll_lstn", "h14_epoll_other", "h15_epoll_nest"),
-    "IDLE": ("n_accept", "n_accepted", "n_accepted_unix", "n_poll", "h06_poll", "n_inotify", "n_tty"),
+    "IDLE": ("n_accept", "n_accepted", "n_accepted_unix", "n_poll", "n_poll_again", "h06_poll", "n_inotify", "n_tty"),
     "OTHER": ("h03_accepted",),
 }
 # These run in between: the least share of their samples that must be of this kind.

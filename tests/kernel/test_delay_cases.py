@@ -21,7 +21,7 @@ THREADS = 6
 THREAD_POINTS = 5 if SLOWNESS == 1 else 10  # percent of all threads
 ALONE = "spin=500 lock=2000 disk=3000 upstream=4000 sleep=3000 pipe=2000 fault=2000"
 RATES = {"blkio": ("disk",), "memory": ("memory",), "lock": ("lock",), "upstream": ("upstream",), "client": ("client",),
-         "pipe": ("pipe",), "sleep": ("sleep",), "other": ("other",)}
+         "pipe": ("pipe",), "sleep": ("sleep",), "other": ("other",), "timed_wait": (), "child": (), "event": (), "stopped": ()}
 SLOW = ("cpu", "runqueue", "disk", "memory", "lock", "upstream", "client", "pipe", "sleep", "other")
 MANY = 2000
 

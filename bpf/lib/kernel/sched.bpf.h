@@ -105,8 +105,21 @@ struct thread_info {
 	u32 cpu;
 };
 
+struct pollfd;
+
+struct restart_block {
+	struct {
+		u32 val;
+	} futex;
+	struct {
+		struct pollfd *ufds; /* the address of the futex, too */
+		u32 nfds;
+	} poll;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
+	struct restart_block restart_block;
 	unsigned int __state;
 	unsigned int flags;
 	/* Both have 8 bits in 7.3. libbpf adjusts the size of loads of unsigned members; where the

@@ -6,7 +6,7 @@
 #ifndef KERNEL_SYSCALL_BPF_H
 #define KERNEL_SYSCALL_BPF_H
 
-#include "kernel.bpf.h"
+#include "sched.bpf.h"
 
 #ifdef __TARGET_ARCH_x86
 #define CALL_SENDFILE_NUMBER 40
@@ -55,6 +55,7 @@ enum call_kind {
 	CALL_SLEEP,
 	CALL_CHILD,    /* waits for a child process */
 	CALL_EVENT,    /* waits for a signal or a message */
+	CALL_RESTART,  /* continues one that a stop has interrupted, with the same arguments */
 	CALL_SYNC,     /* waits until files are on disk, or their I/O is done */
 	CALL_FILES,    /* names, attributes and space of files */
 	CALL_MEMORY,   /* mappings */
@@ -148,6 +149,7 @@ static const u8 call_kinds[] = {
 	[208] = CALL_SYNC,       /* io_getevents */
 	[209] = CALL_FILES,      /* io_submit */
 	[217] = CALL_FILES,      /* getdents64 */
+	[219] = CALL_RESTART,    /* restart_syscall */
 	[220] = CALL_TIMED_LOCK, /* semtimedop */
 	[221] = CALL_FILES,      /* fadvise64 */
 	[230] = CALL_SLEEP,      /* clock_nanosleep */
@@ -252,6 +254,7 @@ static const u8 call_kinds[] = {
 	[98] = CALL_FUTEX,       /* futex */
 	[101] = CALL_SLEEP,      /* nanosleep */
 	[115] = CALL_SLEEP,      /* clock_nanosleep */
+	[128] = CALL_RESTART,    /* restart_syscall */
 	[133] = CALL_EVENT,      /* rt_sigsuspend */
 	[137] = CALL_EVENT,      /* rt_sigtimedwait */
 	[182] = CALL_EVENT,      /* mq_timedsend */
@@ -428,6 +431,22 @@ static __always_inline enum call_kind call_kind(u32 number)
 	u64 index = call_index(number);
 
 	return index < sizeof(call_kinds) ? call_kinds[index] : CALL_OTHER;
+}
+
+/* The kind of the call that a CALL_RESTART continues. The kernel remembers the first arguments of a
+ * poll and of a futex with a timeout; all others sleep. */
+static __always_inline enum call_kind call_restarted(const struct task_struct *task,
+						     const struct pt_regs *regs)
+{
+	u64 first = (u64)BPF_CORE_READ(task, restart_block.poll.ufds);
+
+	if (first != call_argument(regs, 1))
+		return CALL_SLEEP;
+	if (BPF_CORE_READ(task, restart_block.poll.nfds) == (u32)call_argument(regs, 2))
+		return CALL_POLL;
+	return BPF_CORE_READ(task, restart_block.futex.val) == (u32)call_argument(regs, 3)
+		       ? CALL_FUTEX
+		       : CALL_SLEEP;
 }
 
 static __always_inline enum call_bytes call_bytes(u32 number)

@@ -194,16 +194,27 @@ __noinline int blocked_on_file(u64 behind, u64 in_hand_sk, bool receives)
 
 /* --- children --- */
 
-/* Does a thread wait for what this process writes to a pipe, its standard output or error? */
+/* Is this a pipe that a thread reads, or waits to read? */
+static bool is_awaited_pipe(const struct file *file)
+{
+	const struct pipe_inode_info *pipe = BPF_CORE_READ(file, private_data);
+
+	return (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFIFO &&
+	       queue_has_waiter(__builtin_preserve_access_index(&pipe->rd_wait));
+}
+
+/* Does a thread wait for this child's standard output or error? Not if it is the parent's own, which
+ * someone else reads. */
 static bool output_is_awaited(const struct task_struct *child)
 {
+	const struct task_struct *parent = BPF_CORE_READ(child, real_parent);
+	const struct file *out = descriptor_file(parent, 1), *error = descriptor_file(parent, 2);
+
 #pragma unroll
 	for (int fd = 1; fd <= 2; fd++) {
 		const struct file *file = descriptor_file(child, fd);
-		const struct pipe_inode_info *pipe = BPF_CORE_READ(file, private_data);
 
-		if ((BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFIFO &&
-		    queue_has_waiter(__builtin_preserve_access_index(&pipe->rd_wait)))
+		if (file != out && file != error && is_awaited_pipe(file))
 			return true;
 	}
 	return false;
@@ -303,9 +314,9 @@ static bool futex_has_timeout(const struct pt_regs *regs)
 	}
 }
 
-/* Does the thread wait for another thread's end, as pthread_join of glibc does? The kernel wakes
- * whoever waits for a thread's number in a futex without FUTEX_PRIVATE_FLAG. So may semaphores and
- * locks that processes share, with lower numbers. */
+/* Does it wait for another thread's end, as pthread_join of glibc does? The futex contains that
+ * thread's number, and is not private since the kernel wakes its waiters. Semaphores and locks that
+ * processes share contain lower numbers. */
 static bool futex_joins(const struct pt_regs *regs)
 {
 	return (u32)call_argument(regs, 2) == (FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME) &&
@@ -359,6 +370,8 @@ static __always_inline enum blocked blocked_in_call(struct task_struct *task, u3
 	enum call_kind kind = call_kind(call_number(regs));
 	enum blocked what;
 
+	if (kind == CALL_RESTART)
+		kind = call_restarted(task, regs);
 	switch (kind) {
 	case CALL_LOCK:
 		return BLOCKED_LOCK;
