@@ -184,6 +184,7 @@ tests_unit_table_test_rank_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,s
 tests_unit_attach_test_attachment_list_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=bpf_link__destroy,--wrap=kernel_links_open
 # Flags of their own, for an object of their own.
+tests_unit_bpf_test_split_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bpf/lib
 tests_unit_daemon_test_leaks_CPPFLAGS = $(AM_CPPFLAGS) -DPROBES='"$(PROBES)"'
 tests_unit_daemon_test_leaks_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=usleep
 tests_unit_daemon_test_leaks_SOURCES = tests/unit/daemon/test_leaks.c plugin/daemon/main.c
