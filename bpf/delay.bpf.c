@@ -13,8 +13,9 @@
  * Event loops have several requests in hand, and threads of a pool respond to what another thread
  * has received: their time is that of the samples. Such a pool thread also waits in a futex for
  * work, so its futex time counts as lock time only as far as the requests have time that nothing
- * else accounts for. What then is left is in no thread's hands. Of that, the part of event loops
- * that waits for upstreams is estimated from the connections that are to respond (awaited.bpf.h).
+ * else accounts for. What is in no thread's hands is divided between upstreams, counted by the
+ * request probe or estimated from the connections that are to respond (awaited.bpf.h), timers of
+ * event loops (timer.bpf.h), locks, and a queue for the service's threads (split.bpf.h).
  *
  * With Option "by_syscall" the sampler also counts in which system calls threads sleep
  * (asleep.bpf.h).

@@ -8,7 +8,7 @@ import truth
 
 # In the order of enum part in delay_work.h.
 PARTS = ("socket", "cpu", "runqueue", "disk", "memory", "lock", "upstream", "client", "sleep", "async", "pipe", "other")
-METRICS = PARTS  # latency-in_*
+METRICS = PARTS + ("queue",)  # latency-in_*
 LOG = struct.Struct(f"=3q{len(PARTS)}q{len(PARTS)}qq")
 SEND_WAIT = "gauge-send_wait"
 RESPONSE = "latency-response-average"
@@ -107,6 +107,7 @@ def mean(rows, log):
 
 
 def wants(log, begin, end):
-    """({part of METRICS: seconds per request}, response time in seconds) by the server's clocks"""
+    """({part of METRICS: seconds per request}, response time in seconds) by the server's clocks, which do not tell a queue
+    from what else is in no thread's hands."""
     grown = log.grown(begin, end)
-    return {part: grown[part] / grown["requests"] for part in METRICS}, grown["response"] / grown["requests"]
+    return {part: grown.get(part, 0) / grown["requests"] for part in METRICS}, grown["response"] / grown["requests"]

@@ -54,7 +54,7 @@ def check_response(test, daemon, server, begin, end):
 
 
 def check_samples(test, daemon, server, want, times):
-    in_hand = sum(want[part] for part in want if part not in ("socket", "async"))
+    in_hand = sum(want[part] for part in want if part not in ("socket", "queue", "async"))
     requests = server.log.grown(times[0], times[-1])["requests"]
     if in_hand:
         test.figures.within(f"{server.name}: samples with a request in hand",
@@ -77,6 +77,7 @@ def check(test, daemon, server, begin, end):
         vain = grown["vain"] / grown["requests"]
         want["runqueue"] += vain
         want["lock"] -= vain
+        want["queue"], want["async"] = want["async"], 0.0
         print(f"note: {server.name}: workers waited for a CPU in vain for {100 * vain / response:.2f} %")
     got = {part: mean(daemon, server, f"latency-in_{part}", begin, end) for part in delays.METRICS}
     stalled = mean(daemon, server, delays.SEND_WAIT, begin, end)
@@ -121,6 +122,8 @@ def check_present(test, daemon, server, begin, end):
     want, response = delays.wants(server.log, begin, end)
     if server.name in UNKNOWN:
         want = {"async": response - want["socket"]}
+    elif server.name in WORKERS:
+        want["queue"], want["async"] = want["async"], 0.0
     for part, seconds in want.items():
         if seconds / response >= PRESENT:
             most = max(seen[part], default=0)
