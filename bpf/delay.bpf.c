@@ -305,15 +305,12 @@ static void request_growth(const struct service_request *now, const struct servi
 
 static void show_requests(struct delay_row *row, const struct service_request *d, u64 elapsed_ns)
 {
-	struct window_times times = {
-		.elapsed_ns = elapsed_ns,
-		.progress_ns = grown(d->sums.in_progress_ns, d->sums.send_wait_ns),
-		.upstream_ns = d->sums.upstream_ns,
-	};
+	u64 progress_ns = grown(d->sums.in_progress_ns, d->sums.send_wait_ns);
 	u64 *in = &row->in_cpu;
 
 	divide_hand(in, &d->hand, d->samples.one_ns);
-	row->in_async = fit_parts(in, &d->samples, &times, &row->in_queue);
+	row->in_async =
+		fit_parts(in, &d->samples, progress_ns, d->sums.upstream_ns, &row->in_queue);
 	row->in_socket = d->sums.waiting_ns;
 	/* If no request was completed: those that are open. */
 	row->requests =

@@ -91,9 +91,9 @@ class Upstream:
 
 def readings(daemon, service, metric, begin, end):
     """(time, value) of the readings in this time. A value that repeats the one before belongs to the same window and is left
-    out."""
+    out, unless it is 0, as of a part in any window."""
     rows = [row[:2] for row in daemon.rows(service, metric) if begin < row[0] < end]
-    return rows[:1] + [row for before, row in zip(rows, rows[1:]) if row[1] != before[1]]
+    return rows[:1] + [row for before, row in zip(rows, rows[1:]) if row[1] != before[1] or not row[1]]
 
 
 def mean(rows, log):

@@ -49,13 +49,6 @@ static void divide_hand(u64 *in, const struct in_hand *hand, const u64 *sampled)
 	in[PART_CLIENT] += hand->client_ns;
 }
 
-/* What is known of a window besides its samples. */
-struct window_times {
-	u64 elapsed_ns;
-	u64 progress_ns; /* of requests in progress */
-	u64 upstream_ns; /* of requests to upstreams, 0: not counted */
-};
-
 /* Moves at most `most` of *left to a part. */
 static __always_inline void take(u64 *left, u64 *part, u64 most)
 {
@@ -98,37 +91,37 @@ static u64 divide_among_workers(u64 *in, const struct samples *seen, u64 left, u
 	return 0;
 }
 
-/* Requests queue for event loops and runners for as long as none of them waits for events. At other
- * times a request may wait for what another holds in the program's own code, as a mutex of Go,
- * where runners also idle in futexes, as far as there is a thread at work that may hold it. */
-static u64 divide_among_loops(u64 *in, const struct samples *seen, u64 elapsed_ns, u64 left,
-			      u64 *ret_queue)
+/* Requests queue for event loops and runners as far as these are busy for longer than they wait for
+ * events. Otherwise a request may wait for what another holds in the program's own code, as a mutex
+ * of Go, if there is a thread at work that may hold it. Runners also idle in futexes. */
+static u64 divide_among_loops(u64 *in, const struct samples *seen, u64 left, u64 *ret_queue)
 {
-	u64 free = delay_fraction(left, seen->idle_ns, elapsed_ns);
+	u64 busy_ns = seen->busy_ns, idle_ns = seen->idle_ns;
 
-	*ret_queue = left - free;
-	left = free;
+	*ret_queue = 0;
+	take(&left, ret_queue, delay_fraction(left, grown(busy_ns, idle_ns), busy_ns + idle_ns));
 	if (seen->runner_ns && seen->futex_ns)
-		take(&left, &in[PART_LOCK], delay_fraction(free, seen->busy_ns, seen->idle_ns));
+		take(&left, &in[PART_LOCK], delay_fraction(left, busy_ns, idle_ns));
 	return left;
 }
 
 /* Divides the time that is in no thread's hands: what is known best comes first. Returns what no
  * part explains; *ret_queue: the part of it that waits for a thread. */
-static u64 divide_left(u64 *in, const struct samples *seen, const struct window_times *window,
-		       u64 left, u64 *ret_queue)
+static u64 divide_left(u64 *in, const struct samples *seen, u64 upstream_ns, u64 left,
+		       u64 *ret_queue)
 {
-	take(&left, &in[PART_UPSTREAM], upstream_of(in, seen, window->upstream_ns, left));
+	take(&left, &in[PART_UPSTREAM], upstream_of(in, seen, upstream_ns, left));
 	take(&left, &in[PART_SLEEP], sleep_of(seen, left));
 	if (seen->worker_ns > seen->runner_ns)
 		return divide_among_workers(in, seen, left, ret_queue);
-	return divide_among_loops(in, seen, window->elapsed_ns, left, ret_queue);
+	return divide_among_loops(in, seen, left, ret_queue);
 }
 
 /* Adds the samples of event loops and pools, and scales the parts down where they exceed the
- * counted time in progress. Returns the time that is in no thread's hands and in no part;
- * *ret_queue: that which waits for a thread. */
-static u64 fit_parts(u64 *in, const struct samples *seen, const struct window_times *window,
+ * counted time in progress. upstream_ns: counted time of requests to upstreams, 0: not counted.
+ * Returns the time that is in no thread's hands and in no part; *ret_queue: that which waits for a
+ * thread. */
+static u64 fit_parts(u64 *in, const struct samples *seen, u64 progress_ns, u64 upstream_ns,
 		     u64 *ret_queue)
 {
 	u64 sum = 0;
@@ -137,12 +130,12 @@ static u64 fit_parts(u64 *in, const struct samples *seen, const struct window_ti
 		in[i] += seen->many_ns[i];
 		sum += in[i];
 	}
-	if (sum <= window->progress_ns)
-		return divide_left(in, seen, window, window->progress_ns - sum, ret_queue);
+	if (sum <= progress_ns)
+		return divide_left(in, seen, upstream_ns, progress_ns - sum, ret_queue);
 	*ret_queue = 0;
 #pragma unroll
 	for (int i = 0; i < PARTS; i++)
-		in[i] = delay_fraction(window->progress_ns, in[i], sum);
+		in[i] = delay_fraction(progress_ns, in[i], sum);
 	return 0;
 }
 

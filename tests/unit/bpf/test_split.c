@@ -29,21 +29,18 @@ static inline u64 grown(u64 now, u64 before)
 #define SECOND 1000000000ULL
 #define SLACK 1000 /* ns, of divisions */
 
-/* The parts of requests that were in progress for 10 s in a window of 2 s, none of it in hand unless samples say so. */
+/* The parts of requests that were in progress for 10 s, none of it in hand unless samples say so. */
 struct picture {
 	u64 in[PARTS], queue_ns, async_ns;
 };
 
 static struct picture divide(const struct samples *seen, u64 upstream_ns)
 {
-	struct window_times window = { .elapsed_ns = 2 * SECOND,
-				       .progress_ns = 10 * SECOND,
-				       .upstream_ns = upstream_ns };
 	struct picture picture = {};
 	struct in_hand none = {};
 
 	divide_hand(picture.in, &none, seen->one_ns);
-	picture.async_ns = fit_parts(picture.in, seen, &window, &picture.queue_ns);
+	picture.async_ns = fit_parts(picture.in, seen, 10 * SECOND, upstream_ns, &picture.queue_ns);
 	return picture;
 }
 
@@ -159,7 +156,10 @@ static void test_loop(void)
 	CASE("a busy loop");
 	check(&seen, 0, &(struct picture){ .in[PART_CPU] = 2 * SECOND, .queue_ns = 8 * SECOND });
 	CASE("busy half of the time");
-	seen.idle_ns = SECOND;
+	seen.busy_ns = seen.idle_ns = SECOND;
+	check(&seen, 0, &(struct picture){ .in[PART_CPU] = 2 * SECOND, .async_ns = 8 * SECOND });
+	CASE("busy most of the time");
+	seen.busy_ns = 3 * SECOND;
 	check(&seen, 0,
 	      &(struct picture){
 		      .in[PART_CPU] = 2 * SECOND, .queue_ns = 4 * SECOND, .async_ns = 4 * SECOND });
