@@ -194,34 +194,30 @@ __noinline int blocked_on_file(u64 behind, u64 in_hand_sk, bool receives)
 
 /* --- children --- */
 
-/* Is this a pipe that a thread reads, or waits to read? */
-static bool is_awaited_pipe(const struct file *file)
+/* Is this a pipe that a thread reads, or waits to read? Global: verified once. */
+__noinline int pipe_is_awaited(u64 address)
 {
+	const struct file *file = (const void *)address;
 	const struct pipe_inode_info *pipe = BPF_CORE_READ(file, private_data);
 
 	return (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFIFO &&
 	       queue_has_waiter(__builtin_preserve_access_index(&pipe->rd_wait));
 }
 
-/* Does a thread wait for this child's standard output or error? Not if it is the parent's own, which
- * someone else reads. */
-static bool output_is_awaited(const struct task_struct *child)
+/* Does a thread wait for what a child writes to this descriptor? The parent's own output, which a
+ * child may inherit, is read by others. Global: verified once. */
+__noinline int output_is_awaited(u64 address, u32 fd)
 {
+	const struct task_struct *child = (const void *)address;
 	const struct task_struct *parent = BPF_CORE_READ(child, real_parent);
-	const struct file *out = descriptor_file(parent, 1), *error = descriptor_file(parent, 2);
+	const struct file *file = descriptor_file(child, fd);
 
-#pragma unroll
-	for (int fd = 1; fd <= 2; fd++) {
-		const struct file *file = descriptor_file(child, fd);
-
-		if (file != out && file != error && is_awaited_pipe(file))
-			return true;
-	}
-	return false;
+	return file != descriptor_file(parent, 1) && file != descriptor_file(parent, 2) &&
+	       pipe_is_awaited((u64)file);
 }
 
-/* Is there a child that lives and began at since_ns or later? newest, head: addresses in the list of
- * a thread's children. Global: verified once. */
+/* Is there a child that lives and began at since_ns or later? newest, head: addresses in the list
+ * of a thread's children. Global: verified once. */
 __noinline int child_lives(u64 newest, u64 head, u64 since_ns, bool must_be_awaited)
 {
 	for (int i = 0; i < CHILDREN_MAX && newest != head; i++) {
@@ -232,7 +228,8 @@ __noinline int child_lives(u64 newest, u64 head, u64 since_ns, bool must_be_awai
 		if (BPF_CORE_READ(child, start_time) < since_ns)
 			return false;
 		if (!(BPF_CORE_READ(child, flags) & PF_EXITING) &&
-		    (!must_be_awaited || output_is_awaited(child)))
+		    (!must_be_awaited || output_is_awaited((u64)child, 1) ||
+		     output_is_awaited((u64)child, 2)))
 			return true;
 		newest = (u64)BPF_CORE_READ(sibling, prev);
 	}
