@@ -78,8 +78,8 @@ requestsinclude_HEADERS = \
 	bpf/lib/requests/serving_socket.bpf.h \
 	bpf/lib/requests/serving_thread.bpf.h \
 	bpf/lib/requests/slack.bpf.h \
-	bpf/lib/requests/split.bpf.h \
 	bpf/lib/requests/socket.bpf.h \
+	bpf/lib/requests/split.bpf.h \
 	bpf/lib/requests/tail.bpf.h \
 	bpf/lib/requests/thread_delay.bpf.h \
 	bpf/lib/requests/timer.bpf.h \
