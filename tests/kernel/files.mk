@@ -80,6 +80,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_in_hand.py \
 	tests/kernel/test_stuck.py \
 	tests/kernel/test_softirq.py \
+	tests/kernel/test_split.py \
 	tests/kernel/test_hardirq.py \
 	tests/kernel/test_reclaim.py \
 	tests/kernel/test_stalls.py
