@@ -23,14 +23,14 @@ BYTES = 64
 CONNECTIONS = 4
 
 
-async def sleeper(reader, writer):
+async def sleeper(source, sink):
     try:
         while True:
-            await reader.readexactly(BYTES)
+            await source.readexactly(BYTES)
             await asyncio.sleep(SLEEP_S)
-            writer.write(bytes(BYTES))
+            sink.write(bytes(BYTES))
     except (asyncio.IncompleteReadError, ConnectionError):
-        writer.close()
+        sink.close()
 
 
 async def serve_sleeping():
@@ -40,11 +40,11 @@ async def serve_sleeping():
 
 
 async def ask(port, end):
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    source, sink = await asyncio.open_connection("127.0.0.1", port)
     while time.time() < end:
-        writer.write(bytes(BYTES))
-        await reader.readexactly(BYTES)
-    writer.close()
+        sink.write(bytes(BYTES))
+        await source.readexactly(BYTES)
+    sink.close()
 
 
 async def ask_all(port):

@@ -88,7 +88,7 @@ static bool is_responder(const struct serving *s)
 	return s->responder_ns && bpf_ktime_get_ns() - s->responder_ns < RESPONDER_NS_MAX;
 }
 
-static void count_futex(struct samples *seen, u32 part)
+static void count_in_futex(struct samples *seen, u32 part)
 {
 	add(part == PART_LOCK ? &seen->futex_ns : &seen->timed_futex_ns, sample_ns);
 }
@@ -99,7 +99,7 @@ static void count_loop(struct samples *seen, struct task_struct *task, const str
 		       const struct followed *f, u32 part)
 {
 	if (is_in_futex(part) && is_responder(s))
-		count_futex(seen, part);
+		count_in_futex(seen, part);
 	else if (is_in_futex(part) ? !f->idles_in_futex
 				   : part != PART_RUNQUEUE || !is_in_epoll(task))
 		part_count(seen->many_ns, part);
@@ -147,7 +147,7 @@ static void count_responded(struct samples *seen, const struct serving *s, struc
 static void count_responder(struct samples *seen, u32 part)
 {
 	if (is_in_futex(part))
-		count_futex(seen, part);
+		count_in_futex(seen, part);
 	else
 		part_count(seen->many_ns, part);
 }
@@ -165,7 +165,7 @@ static void count_busy(struct samples *seen, const struct serving *s, u32 part)
 	bool responds = is_responder(s), receives = s->began_ns;
 
 	if (responds)
-		add(receives ? &seen->runner_ns : &seen->worker_ns, sample_ns);
+		add(receives ? &seen->runner_ns : &seen->pool_ns, sample_ns);
 	if (!receives || is_in_futex(part))
 		return;
 	add(part == PART_NONE ? &seen->idle_ns : &seen->busy_ns, sample_ns);

@@ -50,7 +50,7 @@ static void divide_hand(u64 *in, const struct in_hand *hand, const u64 *sampled)
 }
 
 /* Moves at most `most` of *left to a part. */
-static __always_inline void take(u64 *left, u64 *part, u64 most)
+static __always_inline void claim(u64 *left, u64 *part, u64 most)
 {
 	u64 taken = *left < most ? *left : most;
 
@@ -80,13 +80,13 @@ static u64 sleep_of(const struct samples *seen, u64 left)
 
 /* Threads that only take work wait in futexes, for work or for a lock. If the requests have time
  * left after that, no thread was free to take them. */
-static u64 divide_among_workers(u64 *in, const struct samples *seen, u64 left, u64 *ret_queue)
+static u64 divide_in_pool(u64 *in, const struct samples *seen, u64 left, u64 *ret_queue)
 {
 	u64 futexes = seen->futex_ns + seen->timed_futex_ns;
 	u64 most = left < futexes ? left : futexes;
 
-	take(&left, &in[PART_LOCK], delay_fraction(most, seen->futex_ns, futexes));
-	take(&left, &in[PART_TIMED_WAIT], delay_fraction(most, seen->timed_futex_ns, futexes));
+	claim(&left, &in[PART_LOCK], delay_fraction(most, seen->futex_ns, futexes));
+	claim(&left, &in[PART_TIMED_WAIT], delay_fraction(most, seen->timed_futex_ns, futexes));
 	*ret_queue = left;
 	return 0;
 }
@@ -99,9 +99,9 @@ static u64 divide_among_loops(u64 *in, const struct samples *seen, u64 left, u64
 	u64 busy_ns = seen->busy_ns, idle_ns = seen->idle_ns;
 
 	*ret_queue = 0;
-	take(&left, ret_queue, delay_fraction(left, grown(busy_ns, idle_ns), busy_ns + idle_ns));
+	claim(&left, ret_queue, delay_fraction(left, grown(busy_ns, idle_ns), busy_ns + idle_ns));
 	if (seen->runner_ns && seen->futex_ns)
-		take(&left, &in[PART_LOCK], delay_fraction(left, busy_ns, idle_ns));
+		claim(&left, &in[PART_LOCK], delay_fraction(left, busy_ns, idle_ns));
 	return left;
 }
 
@@ -110,10 +110,10 @@ static u64 divide_among_loops(u64 *in, const struct samples *seen, u64 left, u64
 static u64 divide_left(u64 *in, const struct samples *seen, u64 upstream_ns, u64 left,
 		       u64 *ret_queue)
 {
-	take(&left, &in[PART_UPSTREAM], upstream_of(in, seen, upstream_ns, left));
-	take(&left, &in[PART_SLEEP], sleep_of(seen, left));
-	if (seen->worker_ns > seen->runner_ns)
-		return divide_among_workers(in, seen, left, ret_queue);
+	claim(&left, &in[PART_UPSTREAM], upstream_of(in, seen, upstream_ns, left));
+	claim(&left, &in[PART_SLEEP], sleep_of(seen, left));
+	if (seen->pool_ns > seen->runner_ns)
+		return divide_in_pool(in, seen, left, ret_queue);
 	return divide_among_loops(in, seen, left, ret_queue);
 }
 

@@ -129,9 +129,9 @@ static void test_runners(void)
 	check(&seen, 0, &(struct picture){ .in[PART_CPU] = 2 * SECOND, .queue_ns = 8 * SECOND });
 }
 
-static void test_workers(void)
+static void test_pool(void)
 {
-	struct samples seen = { .worker_ns = 8 * SECOND,
+	struct samples seen = { .pool_ns = 8 * SECOND,
 				.futex_ns = 4 * SECOND,
 				.idle_ns = 2 * SECOND,
 				.many_ns[PART_SLEEP] = 2 * SECOND };
@@ -174,7 +174,7 @@ int main(void)
 	test_upstream_of_many_threads();
 	test_sleep();
 	test_runners();
-	test_workers();
+	test_pool();
 	test_loop();
 	return testing_end();
 }
