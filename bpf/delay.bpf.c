@@ -20,9 +20,11 @@
  * With Option "by_syscall" the sampler also counts in which system calls threads sleep
  * (asleep.bpf.h).
  *
- * Hooks: iter/task, 10 times a second; a walk over the services at each reading.
+ * Hooks, 10 times a second: from Linux 6.2 on iter/bpf_map_elem for the threads that serve, and
+ * iter/task only where all threads are of interest (thread_delay.bpf.h); a walk over the services at
+ * each reading.
  *
- * Limits: nothing is reported of requests below 200 samples. A pool that hands its results back to
+ * Limits: nothing is reported of requests below 10 samples. A pool that hands its results back to
  * the thread that responds is not recognized as working for requests: its time is in no thread's
  * hands. Of a call that waits for several sockets, none of them the request's, a sample only shows
  * that it waits for others.
@@ -35,7 +37,11 @@
 #include "requests/thread_delay.bpf.h"
 #include "requests/upstream.bpf.h"
 
+/* A window has so many samples, taken in so many passes, or lasts for two readings. */
 #define SAMPLES_MIN 200
+#define PASSES_MIN 20
+#define SAMPLES_FEW 10
+#define READINGS_MAX 2
 #define WINDOW_NS_MAX 1800000000000ULL
 
 struct delay_row {
@@ -75,6 +81,8 @@ struct delay_row {
 		"Queue: within the service, whose threads are busy, part of a request's mean response time");
 	u64 in_async METRIC("latency-in_async of=requests " NS) UNIT("seconds")
 		HELP("Asynchronous: in no thread's hands, part of a request's mean response time");
+	u64 samples METRIC("gauge-request_samples of=requests") UNIT("samples")
+		HELP("Samples of requests: behind the parts of a request's mean response time");
 	u64 requests;
 	/* Samples of slow requests of the last window, in the same order, ns. */
 	u64 slow_cpu METRIC("percent-slow_cpu of=slow scale=100/1") UNIT("percent")
@@ -126,9 +134,10 @@ struct delay_row {
 	/* The window that is open now. */
 	struct {
 		u64 since_ns, slow_since_ns;
-		u64 sampler_runs; /* at its start */
-		u64 reading_ns;   /* the request probe's last reading */
-		u64 interval_ns;  /* before it */
+		u64 sampler_runs, slow_runs; /* at its start */
+		u64 slow_readings;           /* likewise, of the request probe */
+		u64 reading_ns;              /* the request probe's last reading */
+		u64 interval_ns;             /* before it */
 		struct service_request begin, latest;
 		struct slow_samples slow_begin, slow_latest;
 	} window;
@@ -168,7 +177,8 @@ static enum part part_of(struct task_struct *task, u64 in_hand_sk, u64 began_ns)
 	return PART_BLOCKED + (blocked - BLOCKED_DISK);
 }
 
-static void count_delay(struct task_struct *task, u32 service, u32 part)
+/* Global: verified once. */
+__noinline int count_delay(u32 service, u32 part)
 {
 	struct thread_delay_row *more = bpf_map_lookup_elem(&thread_delays, &service);
 	struct delay_row *row = delay_row(service);
@@ -177,8 +187,7 @@ static void count_delay(struct task_struct *task, u32 service, u32 part)
 		add(&row->disk, sample_ns);
 	else if (more && part > PART_DISK)
 		part_add(&more->memory, part - PART_MEMORY, PARTS - PART_MEMORY, sample_ns);
-	if (collects_upstreams && part == PART_UPSTREAM)
-		upstream_count(task, service, sample_ns);
+	return 0;
 }
 
 /* Of a response only the next send shows that it has not ended before this sample. */
@@ -281,7 +290,9 @@ int all_threads(struct bpf_iter__task *ctx)
 		return 0;
 	s = serving_of(task, &number);
 	sample_part(task, s);
-	count_delay(task, service, part_now);
+	count_delay(service, part_now);
+	if (collects_upstreams && part_now == PART_UPSTREAM)
+		upstream_count(task, service, sample_ns);
 	if (s && !serving_only)
 		f = followed_thread(number, s->pid);
 	if (f)
@@ -336,17 +347,32 @@ static u64 samples_of(const struct delay_row *row, const struct service_request 
 	return (d->sums.in_progress_ns + d->sums.waiting_ns) / (period_ns ?: 1);
 }
 
+/* Does a window end that has these samples, passes of the sampler and readings? */
+static bool is_window_complete(u64 samples, u64 passes, u64 readings)
+{
+	if (readings >= READINGS_MAX)
+		return samples >= SAMPLES_FEW;
+	return samples >= SAMPLES_MIN && passes >= PASSES_MIN;
+}
+
 static void update_window(struct delay_row *row, bool quiet, u64 now)
 {
-	u64 elapsed_ns = now - row->window.since_ns;
+	u64 elapsed_ns = now - row->window.since_ns, samples;
 
 	request_growth(&row->window.latest, &row->window.begin, &growth);
-	if (!quiet && samples_of(row, &growth, elapsed_ns) >= SAMPLES_MIN)
+	samples = samples_of(row, &growth, elapsed_ns);
+	if (!quiet &&
+	    is_window_complete(samples, sampler_runs - row->window.sampler_runs, growth.readings)) {
 		show_requests(row, &growth, elapsed_ns);
-	else if (quiet || elapsed_ns > WINDOW_NS_MAX)
+		row->samples = samples * row->requests;
+	} else if (quiet || elapsed_ns > WINDOW_NS_MAX) {
 		row->requests = 0;
-	else
+	} else {
+		/* The values are those of the window before. */
+		if (growth.readings > READINGS_MAX)
+			row->requests = 0;
 		return;
+	}
 	begin_window(row, now);
 }
 
@@ -364,13 +390,20 @@ static void show_slow(struct delay_row *row)
 static void update_slow(struct delay_row *row, bool quiet, u64 now)
 {
 	u64 slow_ns = row->window.slow_latest.all_ns - row->window.slow_begin.all_ns;
+	u64 readings = row->window.latest.readings - row->window.slow_readings;
 
-	if (!quiet && slow_ns / (sample_ns ?: 1) >= SAMPLES_MIN)
+	if (!quiet && is_window_complete(slow_ns / (sample_ns ?: 1),
+					 sampler_runs - row->window.slow_runs, readings)) {
 		show_slow(row);
-	else if (quiet || now - row->window.slow_since_ns > WINDOW_NS_MAX)
+	} else if (quiet || now - row->window.slow_since_ns > WINDOW_NS_MAX) {
 		row->slow = 0;
-	else
+	} else {
+		if (readings > READINGS_MAX)
+			row->slow = 0;
 		return;
+	}
+	row->window.slow_runs = sampler_runs;
+	row->window.slow_readings = row->window.latest.readings;
 	row->window.slow_begin = row->window.slow_latest;
 	row->window.slow_since_ns = now;
 }
@@ -386,7 +419,7 @@ static bool is_quiet(const struct request_sums *now, const struct request_sums *
  * ever. */
 static void forget_late(struct delay_row *row, u64 now)
 {
-	if (now - row->window.reading_ns <= 3 * row->window.interval_ns)
+	if (now - row->window.reading_ns <= READINGS_MAX * row->window.interval_ns)
 		return;
 	row->requests = 0;
 	row->slow = 0;
