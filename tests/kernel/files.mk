@@ -60,6 +60,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_delay.py \
 	tests/kernel/test_delay_cases.py \
 	tests/kernel/test_delay_tail.py \
+	tests/kernel/test_delay_window.py \
 	tests/kernel/test_discarded.py \
 	tests/kernel/test_disk.py \
 	tests/kernel/test_disk_requests.py \

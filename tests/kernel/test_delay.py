@@ -107,8 +107,8 @@ def show(daemon, server, begin, end):
 
 def sampled(daemon, times):
     """Runs of the sampler per second."""
-    metric = next(iter(name for name in daemon.metrics("self")
-                       if name.startswith("operations_per_second-sample_delay")), None)
+    metric = max((name for name in daemon.metrics("self") if name.startswith("operations_per_second-sample_delay")),
+                 default=None)  # all_threads, or serving_threads where the kernel permits it
     rows = [row[1] for row in daemon.rows("self", metric) if times[0] < row[0] <= times[-1]] if metric else []
     return sum(rows) / len(rows) if rows else 0.0
 

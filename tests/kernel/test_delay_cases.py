@@ -14,7 +14,7 @@ from lib import SLOWNESS, Test, without
 
 WHOLE, SHORT = 1, 0.5 if SLOWNESS < 2 else 1  # intervals, s: where figures are measured, and otherwise
 PRESENT = 0.1  # share of the threads that must be seen
-FEW_S = 1      # seconds in requests that give too few samples, at 100 a second
+FEW_S = 0.05   # seconds in requests that give too few samples, at 100 a second
 PATIENCE = 60 * SLOWNESS
 POINTS = 3 if SLOWNESS == 1 else 6
 THREADS = 6
