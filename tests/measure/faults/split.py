@@ -150,8 +150,9 @@ class Run:
 
     def total(self, service, phase, chosen=None):
         """Of these parts, or of all; NaN: nothing was dispatched of any."""
-        return sum(value for part, value in self.split(service, phase).items()
-                   if not math.isnan(value) and part in (chosen or parts())) or math.nan
+        known = [value for part, value in self.split(service, phase).items()
+                 if not math.isnan(value) and part in (chosen or parts())]
+        return sum(known) if known else math.nan
 
     def seconds(self, phase):
         return self.phases[phase]["end"] - self.phases[phase]["begin"]
