@@ -114,7 +114,7 @@ class SlowDisk(Throttled, Threaded):
 
 class LimitedMemory(SlowDisk):
     """Its cgroup may have less memory than its files have bytes, on a slow disk."""
-    size, files, rate = LARGE, LARGE_FILES, LARGE_PER_SECOND
+    size, count, rate = LARGE, LARGE_FILES, LARGE_PER_SECOND
     v2_controllers = "io memory"
     memory = None
 

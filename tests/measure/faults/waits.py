@@ -29,13 +29,13 @@ def disk_of(path):
 
 class Throttled(Case):
     """The service's cgroup may read and write so many bytes in a second, from and to the disk of its files."""
-    files, size, rate = FILES, SIZE, BYTES_PER_SECOND
+    count, size, rate = FILES, SIZE, BYTES_PER_SECOND
     v2_controllers = "io"
     group = cold = disk = None
 
     def make_files(self):
         home = self.make_home()
-        for number in range(self.files):
+        for number in range(self.count):
             with open(os.path.join(home, str(number)), "wb") as file:
                 file.write(os.urandom(self.size))
                 os.fsync(file.fileno())
@@ -50,7 +50,7 @@ class Throttled(Case):
         return super().connect()
 
     def keep_cold(self):
-        files = [os.open(os.path.join(self.home, str(number)), os.O_RDONLY) for number in range(self.files)]
+        files = [os.open(os.path.join(self.home, str(number)), os.O_RDONLY) for number in range(self.count)]
         self.cold = Rhythm(lambda pause: self._forget(files, pause))
 
     @staticmethod
