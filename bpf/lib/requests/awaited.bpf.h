@@ -140,8 +140,8 @@ __noinline int awaited_on_path(u64 root, u32 directions)
 	return 0;
 }
 
-/* Counts for a thread of a service that sleeps in epoll. true: a request is open on what it
- * watches. */
+/* Counts for a thread of a service that sleeps in epoll. true: more requests are open on what it
+ * watches than wait for upstreams. */
 static bool awaited_count(struct task_struct *task, struct samples *seen, u64 tail_ns)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -161,7 +161,7 @@ static bool awaited_count(struct task_struct *task, struct samples *seen, u64 ta
 	}
 	add(&seen->requested, requested_now);
 	add(&seen->awaited, awaited_now);
-	return requested_now;
+	return requested_now > awaited_now;
 }
 
 #endif

@@ -39,8 +39,8 @@ struct samples {
 	u64 pool_ns, runner_ns; /* of threads that take work; runners receive requests, too */
 	u64 idle_ns, busy_ns;   /* of serving threads that receive; idle: waiting for events */
 	u64 requested, awaited; /* on connections that event loops watch, see awaited.bpf.h */
-	/* Of event loops that wait for events, [1]: with a request open; timer: until a timeout that
-	 * is near, see timer.bpf.h. */
+	/* Of event loops that wait for events, [1]: with a request open that waits for no upstream;
+	 * timer: until a timeout that is near, see timer.bpf.h. */
 	u64 epoll_ns[2], timer_ns[2];
 };
 
