@@ -11,8 +11,8 @@
  * whatever the form of the tree.
  *
  * Limits: where responses and the requests after them come within a tick of 1 to 10 ms, the guess
- * is wrong where data is acknowledged at once, as on new connections. A connection on which an upstream always owes a response, such as a poll that waits
- * for news, counts like a request.
+ * is wrong where data is acknowledged at once, as on new connections. A connection on which an
+ * upstream always owes a response, such as a poll that waits for news, counts like a request.
  */
 #ifndef AWAITED_BPF_H
 #define AWAITED_BPF_H
