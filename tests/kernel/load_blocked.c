@@ -178,9 +178,18 @@ static void by_poll(void)
 	poll_one(connected().server);
 }
 
+/* Opened before the fork, which may copy a mutex that another thread has locked. */
+static int poll_again_fd;
+
+static void poll_again(void)
+{
+	poll_one(poll_again_fd);
+}
+
 static void by_poll_again(void)
 {
-	restarted(by_poll);
+	poll_again_fd = connected().server;
+	restarted(poll_again);
 }
 
 static void by_owned_poll(void)
@@ -228,7 +237,7 @@ static void by_owned_poll_earlier_child(void)
 /* The child has its parent's output, which another process reads. */
 static void by_owned_poll_own_output(void)
 {
-	int fd[2];
+	int fd[2], upstream = connected().client;
 
 	own_fd(24, connected().server);
 	(void)!pipe(fd);
@@ -236,7 +245,7 @@ static void by_owned_poll_own_output(void)
 		die_with_parent();
 		dup2(fd[1], 1);
 		make_child(1);
-		poll_one(connected().client);
+		poll_one(upstream);
 	}
 	prctl(PR_SET_NAME, "parent");
 	read_one(fd[0]);
