@@ -30,10 +30,10 @@ class Server:
         self.threads = concurrent.futures.ThreadPoolExecutor(2)
 
     async def upstream(self):
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-        writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        await reader.read()
-        writer.close()
+        source, sink = await asyncio.open_connection("127.0.0.1", self.port)
+        sink.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        await source.read()
+        sink.close()
 
     async def sleep(self):
         await asyncio.sleep(self.slow)
@@ -42,16 +42,16 @@ class Server:
         await asyncio.get_running_loop().run_in_executor(self.threads, time.sleep, self.slow)
         self.waited -= self.slow
 
-    async def serve(self, reader, writer):
+    async def serve(self, source, sink):
         try:
-            while await reader.readuntil(b"\r\n\r\n"):
+            while await source.readuntil(b"\r\n\r\n"):
                 begin = time.monotonic()
                 await self.wait()
                 self.waited += time.monotonic() - begin
                 self.requests += 1
-                writer.write(RESPONSE)
+                sink.write(RESPONSE)
         except (asyncio.IncompleteReadError, ConnectionError):
-            writer.close()
+            sink.close()
 
     def talk(self):
         for line in sys.stdin:
