@@ -126,8 +126,8 @@ static __noinline void request_again(struct exchange *e, struct request_row *row
 	add(&row->streams, 1);
 }
 
-/* Nothing can respond to what is received after shutdown(SHUT_WR). PHP leaves the end of each FastCGI
- * request in the socket until then. */
+/* Nothing can respond to what is received after shutdown(SHUT_WR). PHP leaves the end of each
+ * FastCGI request in the socket until then. */
 static __always_inline bool is_discarded(const struct conversation *c)
 {
 	const struct sock *sk = (const struct sock *)c->sk;

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * A service on the JDK's HttpServer, with a pool of threads.
  *
  * java AppServer PORT sleep SECONDS     each request sleeps
- * java AppServer PORT monitor SECONDS   enters a monitor, which another thread has for so long while it sleeps, leaves for a fifth
- * of that, and so on
+ * java AppServer PORT monitor SECONDS   enters a monitor, which another thread has for so long while it sleeps, leaves for a
+ * fifth of that, and so on
  *
  * A line "wait SECONDS" on its input changes that. Each line is answered with its figures so far: requests, and how many
  * seconds their handlers have waited.

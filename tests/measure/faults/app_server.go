@@ -2,10 +2,9 @@
 
 // A service on Go's net/http.
 //
-// app_server PORT upstream PORT    each request asks the server at this port, waits for its response, and responds
+// app_server PORT upstream PORT    each request asks the server at this port and waits for its response
 // app_server PORT sleep SECONDS    sleeps
-// app_server PORT mutex SECONDS    needs a mutex for a moment; another goroutine computes with it for so long, pauses for a
-// fifth of that, and so on
+// app_server PORT mutex SECONDS    needs a mutex, which another goroutine computes with for so long, again and again
 //
 // A line "wait SECONDS" on its input changes that. Each line is answered with its figures so far: requests, and how many
 // seconds their handlers have waited.
@@ -18,7 +17,6 @@ import (
 	"math"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,8 +28,8 @@ var mutex sync.Mutex
 var client = http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
 func setSlow(text string) {
-	seconds, _ := strconv.ParseFloat(text, 64)
-	atomic.StoreInt64(&slow, int64(seconds*1e9))
+	seconds, _ := time.ParseDuration(text + "s")
+	atomic.StoreInt64(&slow, int64(seconds))
 }
 
 func compute() {
