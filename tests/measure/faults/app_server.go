@@ -14,7 +14,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"os"
 	"strings"
@@ -37,7 +36,6 @@ func compute() {
 		duration := time.Duration(atomic.LoadInt64(&slow))
 		mutex.Lock()
 		for end := time.Now().Add(duration); time.Now().Before(end); {
-			math.Sqrt(float64(duration))
 		}
 		mutex.Unlock()
 		time.Sleep(duration/5 + time.Millisecond)
