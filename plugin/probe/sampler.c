@@ -67,7 +67,7 @@ static uint64_t next_ns(struct sampler *sampler, struct sampled *s, uint64_t now
 }
 
 /* Its program has nothing to see now. */
-static bool is_idle(const struct sampled *s)
+static bool has_nothing_due(const struct sampled *s)
 {
 	return s->sample->when && !__atomic_load_n(s->sample->when, __ATOMIC_ACQUIRE);
 }
@@ -86,7 +86,7 @@ static void run_program(struct sampler *sampler, struct sampled *s, uint64_t now
 		__atomic_store_n(s->sample_ns, s->began_ns ? now_ns - s->began_ns : 0,
 				 __ATOMIC_RELAXED);
 	s->began_ns = now_ns;
-	if (is_idle(s)) {
+	if (has_nothing_due(s)) {
 		s->due_ns = next_ns(sampler, s, now_ns);
 		return;
 	}
