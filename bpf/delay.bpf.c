@@ -260,6 +260,7 @@ int serving_threads(struct bpf_iter__bpf_map_elem *ctx)
 	u64 now = bpf_ktime_get_ns();
 	u32 *end = ctx->value;
 
+	needs_task_from_pid();
 	if (!end)
 		return 0;
 	sampler_runs++;
@@ -310,34 +311,53 @@ __noinline u64 request_grown(u64 now, u64 before)
 	return grown(now, before);
 }
 
-static void request_growth(const struct service_request *now, const struct service_request *before,
-			   struct service_request *ret_growth)
+/* What a window has added. Too large for the stack. */
+static struct service_request growth;
+
+static void note_growth(const struct service_request *now, const struct service_request *before)
 {
 	const u64 *n = (const u64 *)now, *b = (const u64 *)before;
-	u64 *g = (u64 *)ret_growth;
+	u64 *g = (u64 *)&growth;
 
 #pragma unroll
 	for (int i = 0; i < (int)(sizeof(*now) / sizeof(*n)); i++)
 		g[i] = request_grown(n[i], b[i]);
 }
 
-static void show_requests(struct delay_row *row, const struct service_request *d, u64 elapsed_ns)
+/* Steps of show_requests(). Global, so that their stacks follow one another: inlined in one
+ * function, they need more than there is. */
+__noinline int delay_divide_hand(u32 service)
 {
-	u64 progress_ns = grown(d->sums.in_progress_ns, d->sums.send_wait_ns);
-	u64 *in = &row->in_cpu;
+	struct delay_row *row = delay_row(service);
 
-	divide_hand(in, &d->hand, d->samples.one_ns);
-	row->in_async =
-		fit_parts(in, &d->samples, progress_ns, d->sums.upstream_ns, &row->in_queue);
-	row->in_socket = d->sums.waiting_ns;
-	/* If no request was completed: those that are open. */
-	row->requests =
-		d->sums.exchanges
-			?: (d->sums.in_progress_ns + d->sums.waiting_ns) / (elapsed_ns ?: 1) + 1;
+	if (row)
+		divide_hand(&row->in_cpu, &growth.hand, growth.samples.one_ns);
+	return 0;
 }
 
-/* What a window has added. Too large for the stack. */
-static struct service_request growth;
+__noinline int delay_fit_parts(u32 service)
+{
+	u64 progress_ns = grown(growth.sums.in_progress_ns, growth.sums.send_wait_ns);
+	struct delay_row *row = delay_row(service);
+
+	if (row)
+		row->in_async = fit_parts(&row->in_cpu, &growth.samples, progress_ns,
+					  growth.sums.upstream_ns, &row->in_queue);
+	return 0;
+}
+
+static void show_requests(struct delay_row *row, u32 service, u64 elapsed_ns)
+{
+	const struct request_sums *sums = &growth.sums;
+
+	delay_divide_hand(service);
+	delay_fit_parts(service);
+	row->in_socket = sums->waiting_ns;
+	/* If no request was completed: those that are open. */
+	row->requests =
+		sums->exchanges
+			?: (sums->in_progress_ns + sums->waiting_ns) / (elapsed_ns ?: 1) + 1;
+}
 
 static __always_inline void begin_window(struct delay_row *row, u64 now)
 {
@@ -346,12 +366,10 @@ static __always_inline void begin_window(struct delay_row *row, u64 now)
 	row->window.sampler_runs = sampler_runs;
 }
 
-/* How many samples there were of open requests, whichever thread had them in hand. */
-static u64 samples_of(const struct delay_row *row, const struct service_request *d, u64 elapsed_ns)
+/* Time from one pass of the sampler to the next, on average. */
+static u64 sampler_period(u64 elapsed_ns, u64 passes)
 {
-	u64 period_ns = elapsed_ns / (sampler_runs - row->window.sampler_runs ?: 1);
-
-	return (d->sums.in_progress_ns + d->sums.waiting_ns) / (period_ns ?: 1);
+	return elapsed_ns / (passes ?: 1) ?: 1;
 }
 
 /* Does a window end that has these samples, passes of the sampler and readings? */
@@ -362,15 +380,17 @@ static bool is_window_complete(u64 samples, u64 passes, u64 readings)
 	return samples >= SAMPLES_MIN && passes >= PASSES_MIN;
 }
 
-static void update_window(struct delay_row *row, bool quiet, u64 now)
+static void update_window(struct delay_row *row, u32 service, bool quiet, u64 now)
 {
 	u64 elapsed_ns = now - row->window.since_ns, samples;
+	u64 passes = sampler_runs - row->window.sampler_runs;
 
-	request_growth(&row->window.latest, &row->window.begin, &growth);
-	samples = samples_of(row, &growth, elapsed_ns);
-	if (!quiet &&
-	    is_window_complete(samples, sampler_runs - row->window.sampler_runs, growth.readings)) {
-		show_requests(row, &growth, elapsed_ns);
+	note_growth(&row->window.latest, &row->window.begin);
+	/* Of open requests, whichever thread had them in hand. */
+	samples = (growth.sums.in_progress_ns + growth.sums.waiting_ns) /
+		  sampler_period(elapsed_ns, passes);
+	if (!quiet && is_window_complete(samples, passes, growth.readings)) {
+		show_requests(row, service, elapsed_ns);
 		row->samples = samples * row->requests;
 	} else if (quiet || elapsed_ns > WINDOW_NS_MAX) {
 		row->requests = 0;
@@ -398,11 +418,13 @@ static void update_slow(struct delay_row *row, bool quiet, u64 now)
 {
 	u64 slow_ns = row->window.slow_latest.all_ns - row->window.slow_begin.all_ns;
 	u64 readings = row->window.latest.readings - row->window.slow_readings;
+	u64 passes = sampler_runs - row->window.slow_runs;
+	u64 elapsed_ns = now - row->window.slow_since_ns;
 
-	if (!quiet && is_window_complete(slow_ns / (sample_ns ?: 1),
-					 sampler_runs - row->window.slow_runs, readings)) {
+	if (!quiet &&
+	    is_window_complete(slow_ns / sampler_period(elapsed_ns, passes), passes, readings)) {
 		show_slow(row);
-	} else if (quiet || now - row->window.slow_since_ns > WINDOW_NS_MAX) {
+	} else if (quiet || elapsed_ns > WINDOW_NS_MAX) {
 		row->slow = 0;
 	} else {
 		if (readings > READINGS_MAX)
@@ -451,7 +473,7 @@ __noinline int delay_show(u32 service)
 	quiet = is_quiet(&r->sums, &row->window.latest.sums);
 	row->window.latest = *r;
 	row->window.slow_latest = *slow;
-	update_window(row, quiet, now);
+	update_window(row, service, quiet, now);
 	update_slow(row, quiet, now);
 	return 0;
 }

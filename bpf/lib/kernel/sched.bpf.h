@@ -170,6 +170,19 @@ struct task_struct {
 extern struct task_struct *bpf_task_from_pid(s32 pid) __ksym __weak;
 extern void bpf_task_release(struct task_struct *task) __ksym __weak;
 
+enum bpf_func_id___6_2 {
+	BPF_FUNC_cgrp_storage_get___6_2 = 210,
+};
+
+/* Older kernels refuse a program with this as one for which they lack something, as that helper is
+ * of the same version. Without it the verifier stops somewhere else, with a misleading verdict. */
+static __always_inline void needs_task_from_pid(void)
+{
+	u32 number = bpf_core_enum_value(enum bpf_func_id___6_2, BPF_FUNC_cgrp_storage_get___6_2);
+
+	asm volatile("" : : "r"(number));
+}
+
 /* Without CONFIG_FAIR_GROUP_SCHED a task does not point to its run queue. */
 static __always_inline bool task_has_rq(const struct task_struct *task)
 {
