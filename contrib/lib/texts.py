@@ -163,8 +163,44 @@ TEXTS = {   # by series and data source
     "total_events-listen_drops": {
         "value": "Listen drops: new connections dropped, mostly because the accept queue is full.",
     },
+    "delay_rate-delay-memory": {
+        "value": "Blocked by memory: page faults and reclaim of all threads, by samples.",
+    },
+    "delay_rate-delay-lock": {
+        "value": "Blocked by locks: futexes and file locks of all threads, by samples.",
+    },
+    "delay_rate-delay-timed_wait": {
+        "value": "Blocked in futexes with a timeout: of all threads, by samples.",
+    },
+    "delay_rate-delay-upstream": {
+        "value": "Waiting for other services: on connections of all threads, by samples.",
+    },
+    "delay_rate-delay-client": {
+        "value": "Waiting for clients: with a request in hand, by samples.",
+    },
+    "delay_rate-delay-pipe": {
+        "value": "Waiting for pipes: of all threads, by samples.",
+    },
+    "delay_rate-delay-child": {
+        "value": "Waiting for child processes: of all threads, by samples.",
+    },
+    "delay_rate-delay-event": {
+        "value": "Waiting for events: of all threads, by samples.",
+    },
+    "delay_rate-delay-sleep": {
+        "value": "Asleep for a time: of all threads, by samples.",
+    },
+    "delay_rate-delay-stopped": {
+        "value": "Stopped: of all threads, by samples.",
+    },
+    "delay_rate-delay-other": {
+        "value": "Other waits: of all threads, by samples.",
+    },
     "delay_rate-syscall-*": {
         "value": "Asleep in a system call: of all threads, by name, by samples.",
+    },
+    "delay_rate-request_syscall-*": {
+        "value": "Requests asleep in a system call: of threads with one in hand, by name, by samples.",
     },
     "delay_rate-upstream-*": {
         "value": "Waiting for another service: on its connections, by address, by samples.",
@@ -184,77 +220,89 @@ TEXTS = {   # by series and data source
     "latency-in_lock": {
         "value": "Lock: futexes, file locks, latches of other processes, part of a request's mean response time.",
     },
+    "latency-in_timed_wait": {
+        "value": "Timed wait: a futex with a timeout, part of a request's mean response time.",
+    },
     "latency-in_upstream": {
         "value": "Upstream: waiting for another service, part of a request's mean response time.",
     },
     "latency-in_client": {
         "value": "Client: waiting for the rest of the request, or for room for the response, part of a request's mean response time.",
     },
+    "latency-in_pipe": {
+        "value": "Pipe: waiting for another process, part of a request's mean response time.",
+    },
+    "latency-in_child": {
+        "value": "Child: waiting for a child process, part of a request's mean response time.",
+    },
+    "latency-in_event": {
+        "value": "Event: eventfd, inotify, signals, queues, part of a request's mean response time.",
+    },
     "latency-in_sleep": {
         "value": "Sleep: for a time, part of a request's mean response time.",
     },
+    "latency-in_stopped": {
+        "value": "Stopped: by a signal or the freezer, part of a request's mean response time.",
+    },
     "latency-in_other": {
-        "value": "Other waits: pipes, child processes, all else; part of a request's mean response time.",
+        "value": "Other waits: all else, part of a request's mean response time.",
     },
     "latency-in_socket": {
         "value": "Socket: waiting to be received, exact part of a request's mean response time.",
     },
+    "latency-in_queue": {
+        "value": "Queue: within the service, whose threads are busy, part of a request's mean response time.",
+    },
     "latency-in_async": {
         "value": "Asynchronous: in no thread's hands, part of a request's mean response time.",
     },
+    "gauge-request_samples": {
+        "value": "Samples of requests: behind the parts of a request's mean response time.",
+    },
     "percent-slow_cpu": {
-        "value": "Slow requests on a CPU: share of their time past the 95th percentile.",
+        "value": "Slow requests on a CPU: share of the time of those past the 95th percentile.",
     },
     "percent-slow_runqueue": {
-        "value": "Slow requests in a run queue: share of their time past the 95th percentile.",
+        "value": "Slow requests in a run queue: share of the time of those past the 95th percentile.",
     },
     "percent-slow_disk": {
-        "value": "Slow requests, disk: share of their time past the 95th percentile.",
+        "value": "Slow requests, disk: share of the time of those past the 95th percentile.",
     },
     "percent-slow_memory": {
-        "value": "Slow requests, memory: share of their time past the 95th percentile.",
+        "value": "Slow requests, memory: share of the time of those past the 95th percentile.",
     },
     "percent-slow_lock": {
-        "value": "Slow requests, lock: share of their time past the 95th percentile.",
+        "value": "Slow requests, lock: share of the time of those past the 95th percentile.",
+    },
+    "percent-slow_timed_wait": {
+        "value": "Slow requests, timed wait: share of the time of those past the 95th percentile.",
     },
     "percent-slow_upstream": {
-        "value": "Slow requests, upstream: share of their time past the 95th percentile.",
+        "value": "Slow requests, upstream: share of the time of those past the 95th percentile.",
     },
     "percent-slow_client": {
-        "value": "Slow requests, client: share of their time past the 95th percentile.",
+        "value": "Slow requests, client: share of the time of those past the 95th percentile.",
     },
     "percent-slow_pipe": {
-        "value": "Slow requests, pipe: share of their time past the 95th percentile.",
+        "value": "Slow requests, pipe: share of the time of those past the 95th percentile.",
+    },
+    "percent-slow_child": {
+        "value": "Slow requests, child: share of the time of those past the 95th percentile.",
+    },
+    "percent-slow_event": {
+        "value": "Slow requests, event: share of the time of those past the 95th percentile.",
     },
     "percent-slow_sleep": {
-        "value": "Slow requests, sleep: share of their time past the 95th percentile.",
+        "value": "Slow requests, sleep: share of the time of those past the 95th percentile.",
+    },
+    "percent-slow_stopped": {
+        "value": "Slow requests, stopped: share of the time of those past the 95th percentile.",
     },
     "percent-slow_other": {
-        "value": "Slow requests, other waits: share of their time past the 95th percentile.",
+        "value": "Slow requests, other waits: share of the time of those past the 95th percentile.",
     },
     "delay_rate-delay-blkio": {
         "value": "Blocked by disks: block I/O of all threads, by samples.",
-    },
-    "delay_rate-delay-memory": {
-        "value": "Blocked by memory: page faults and reclaim of all threads, by samples.",
-    },
-    "delay_rate-delay-lock": {
-        "value": "Blocked by locks: futexes and file locks of all threads, by samples.",
-    },
-    "delay_rate-delay-upstream": {
-        "value": "Waiting for other services: on connections of all threads, by samples.",
-    },
-    "delay_rate-delay-client": {
-        "value": "Waiting for clients: with a request in hand, by samples.",
-    },
-    "delay_rate-delay-pipe": {
-        "value": "Waiting for pipes: of all threads, by samples.",
-    },
-    "delay_rate-delay-sleep": {
-        "value": "Asleep for a time: of all threads, by samples.",
-    },
-    "delay_rate-delay-other": {
-        "value": "Other waits: of all threads, by samples.",
     },
     "disk_ops-completed": {
         "read": "Reads: done by the device.",
