@@ -314,7 +314,8 @@ __noinline u64 request_grown(u64 now, u64 before)
 /* What a window has added. Too large for the stack. */
 static struct service_request growth;
 
-static void note_growth(const struct service_request *now, const struct service_request *before)
+static void note_window_growth(const struct service_request *now,
+			       const struct service_request *before)
 {
 	const u64 *n = (const u64 *)now, *b = (const u64 *)before;
 	u64 *g = (u64 *)&growth;
@@ -385,7 +386,7 @@ static void update_window(struct delay_row *row, u32 service, bool quiet, u64 no
 	u64 elapsed_ns = now - row->window.since_ns, samples;
 	u64 passes = sampler_runs - row->window.sampler_runs;
 
-	note_growth(&row->window.latest, &row->window.begin);
+	note_window_growth(&row->window.latest, &row->window.begin);
 	/* Of open requests, whichever thread had them in hand. */
 	samples = (growth.sums.in_progress_ns + growth.sums.waiting_ns) /
 		  sampler_period(elapsed_ns, passes);

@@ -91,7 +91,7 @@ promised() {
 }
 
 "$work/source/contrib/describe/update-documents" series.json || complain "a service has too many series"
-sed '/"in_instance": 0/,/^ "events"/s/"off": true/"off": false/' series.json >"$work/other.json"
+sed '/"percent-slow_/s/"off": true/"off": false/' series.json >"$work/other.json"
 promised 'series by default, and may have 48: mark those that are rarely used by DEFAULT(off)'
 sed 's/"probe": "syscalls", "off": true/"probe": "syscalls", "off": false/' series.json >"$work/other.json"
 promised 'syscalls: total_operations-syscall-* is on by default, but how many series of it a service has is unknown'
