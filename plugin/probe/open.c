@@ -86,20 +86,12 @@ static void set_slot_counts(struct probe *probe)
 	object_set(&probe->object, "slots_max", most);
 }
 
-/* Tells the object that metrics of this map are collected. */
-static void set_collects(struct object *object, const struct bpf_map *map)
-{
-	char variable[128];
-
-	snprintf(variable, sizeof(variable), "collects_%s", bpf_map__name(map));
-	object_set(object, variable, true);
-}
-
 /* Finds the tables of the object and sizes them. */
 static int find_tables(struct probe *probe, struct error *error)
 {
 	struct row_counts counts = count_rows(probe);
 	const struct btf *btf = bpf_object__btf(probe->object.bpf);
+	char collects[128]; /* the variable that tells the object so of a map's metrics */
 	struct bpf_map *map;
 
 	bpf_object__for_each_map(map, probe->object.bpf)
@@ -122,7 +114,8 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (status == 0)
 			continue;
 		probe->table_count++;
-		set_collects(&probe->object, map);
+		snprintf(collects, sizeof(collects), "collects_%s", bpf_map__name(map));
+		object_set(&probe->object, collects, true);
 		status = size_table(probe, &counts, error);
 		if (status)
 			return status;
