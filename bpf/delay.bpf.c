@@ -138,8 +138,11 @@ struct delay_row {
 		u64 slow_readings;           /* likewise, of the request probe */
 		u64 reading_ns;              /* the request probe's last reading */
 		u64 interval_ns;             /* before it */
-		struct service_request begin, latest;
-		struct slow_samples slow_begin, slow_latest;
+		struct service_request begin;
+		struct slow_samples slow_begin;
+		/* Of the latest reading: */
+		u64 readings;
+		struct request_sums sums;
 	} window;
 };
 
@@ -311,17 +314,18 @@ __noinline u64 request_grown(u64 now, u64 before)
 	return grown(now, before);
 }
 
-/* What a window has added. Too large for the stack. */
-static struct service_request growth;
+/* Of the service that is shown now, too large for the stack: what its requests took up to the latest
+ * reading, and in the window. */
+static struct service_request latest, growth;
+static struct slow_samples latest_slow;
 
-static void note_window_growth(const struct service_request *now,
-			       const struct service_request *before)
+static void note_window_growth(const struct service_request *begin)
 {
-	const u64 *n = (const u64 *)now, *b = (const u64 *)before;
+	const u64 *n = (const u64 *)&latest, *b = (const u64 *)begin;
 	u64 *g = (u64 *)&growth;
 
 #pragma unroll
-	for (int i = 0; i < (int)(sizeof(*now) / sizeof(*n)); i++)
+	for (int i = 0; i < (int)(sizeof(latest) / sizeof(*n)); i++)
 		g[i] = request_grown(n[i], b[i]);
 }
 
@@ -362,7 +366,7 @@ static void show_requests(struct delay_row *row, u32 service, u64 elapsed_ns)
 
 static __always_inline void begin_window(struct delay_row *row, u64 now)
 {
-	row->window.begin = row->window.latest;
+	row->window.begin = latest;
 	row->window.since_ns = now;
 	row->window.sampler_runs = sampler_runs;
 }
@@ -386,7 +390,7 @@ static void update_window(struct delay_row *row, u32 service, bool quiet, u64 no
 	u64 elapsed_ns = now - row->window.since_ns, samples;
 	u64 passes = sampler_runs - row->window.sampler_runs;
 
-	note_window_growth(&row->window.latest, &row->window.begin);
+	note_window_growth(&row->window.begin);
 	/* Of open requests, whichever thread had them in hand. */
 	samples = (growth.sums.in_progress_ns + growth.sums.waiting_ns) /
 		  sampler_period(elapsed_ns, passes);
@@ -409,7 +413,7 @@ static void show_slow(struct delay_row *row)
 	u64 *shown = &row->slow_cpu, sum = 0;
 
 	for (int i = 0; i < PARTS; i++) {
-		shown[i] = row->window.slow_latest.ns[i] - row->window.slow_begin.ns[i];
+		shown[i] = latest_slow.ns[i] - row->window.slow_begin.ns[i];
 		sum += shown[i];
 	}
 	row->slow = sum;
@@ -417,8 +421,8 @@ static void show_slow(struct delay_row *row)
 
 static void update_slow(struct delay_row *row, bool quiet, u64 now)
 {
-	u64 slow_ns = row->window.slow_latest.all_ns - row->window.slow_begin.all_ns;
-	u64 readings = row->window.latest.readings - row->window.slow_readings;
+	u64 slow_ns = latest_slow.all_ns - row->window.slow_begin.all_ns;
+	u64 readings = latest.readings - row->window.slow_readings;
 	u64 passes = sampler_runs - row->window.slow_runs;
 	u64 elapsed_ns = now - row->window.slow_since_ns;
 
@@ -433,8 +437,8 @@ static void update_slow(struct delay_row *row, bool quiet, u64 now)
 		return;
 	}
 	row->window.slow_runs = sampler_runs;
-	row->window.slow_readings = row->window.latest.readings;
-	row->window.slow_begin = row->window.slow_latest;
+	row->window.slow_readings = latest.readings;
+	row->window.slow_begin = latest_slow;
 	row->window.slow_since_ns = now;
 }
 
@@ -465,15 +469,17 @@ __noinline int delay_show(u32 service)
 
 	if (!r || !slow || !row)
 		return 0;
-	if (r->readings == row->window.latest.readings) {
+	if (r->readings == row->window.readings) {
 		forget_late(row, now);
 		return 0;
 	}
 	row->window.interval_ns = now - row->window.reading_ns;
 	row->window.reading_ns = now;
-	quiet = is_quiet(&r->sums, &row->window.latest.sums);
-	row->window.latest = *r;
-	row->window.slow_latest = *slow;
+	latest = *r;
+	latest_slow = *slow;
+	quiet = is_quiet(&latest.sums, &row->window.sums);
+	row->window.readings = latest.readings;
+	row->window.sums = latest.sums;
 	update_window(row, service, quiet, now);
 	update_slow(row, quiet, now);
 	return 0;

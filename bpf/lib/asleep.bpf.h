@@ -30,7 +30,7 @@ struct asleep_key {
 
 HASH(asleep, struct asleep_key, struct asleep_row, 8192) OPTION("by_syscall") SUBJECT("key");
 /* A table of its own, so that only calls in which requests wait have series. */
-HASH(asleep_requests, struct asleep_key, struct asleep_request_row, 8192)
+HASH(asleep_requests, struct asleep_key, struct asleep_request_row, 2048)
 OPTION("by_syscall") SUBJECT("key");
 
 /* Both rows have one counter. */

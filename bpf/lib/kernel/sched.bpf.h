@@ -32,7 +32,7 @@ struct rq {
 	u64 clock;
 	u64 clock_task;
 	int cpu;
-	unsigned int nr_uninterruptible; /* only the sum of all CPUs has a meaning */
+	unsigned long nr_uninterruptible; /* only the sum of all CPUs, of 32 bits, has a meaning */
 };
 
 struct cfs_bandwidth {

@@ -78,7 +78,7 @@ static long sum_uninterruptible(u32 cpu, u32 *sum)
 	if (!element)
 		return 1;
 	rq = (void *)(queue_origin + (element - (void *)&queue_origin));
-	*sum += BPF_CORE_READ(rq, nr_uninterruptible);
+	*sum += (u32)BPF_CORE_READ_BITFIELD_PROBED(rq, nr_uninterruptible); /* of 4 bytes or 8 */
 	return 0;
 }
 
