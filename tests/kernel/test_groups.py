@@ -14,6 +14,7 @@ from lib import SLOWNESS, Skip, Test
 
 INTERVAL = 0.25 if SLOWNESS < 2 else 1
 SHORT_LIVES = 200
+LIVES_AT_ONCE = 20   # so few that no reading comes between
 MOVES = 5
 
 CONF = """
@@ -233,13 +234,13 @@ def by_name(test, daemon, hierarchy):
     begin = lives(daemon, box)
     path = hierarchy.make(name)
     hierarchy.enter(name, load.pid)
-    load.ask(f"fork {SHORT_LIVES}")
+    load.ask(f"fork {LIVES_AT_ONCE}")
     load.end()
     os.rmdir(path)
     yield (moment := time.time())
     count(daemon, box, moment)  # its name may be known a reading later
     test.equal(hierarchy.what("Container by its name, gone at once: started, ended"), grown(begin, lives(daemon, box)),
-               [SHORT_LIVES + 1] * 2)
+               [LIVES_AT_ONCE + 1] * 2)
     for load in loads:
         load.end()
 
