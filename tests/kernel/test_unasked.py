@@ -129,10 +129,11 @@ def start_server(test, kind, directory):
 
 
 class Clients:
-    """Each in a thread."""
+    """Each in a thread. reading: time of one"""
 
-    def __init__(self, where):
-        self.where, self.done, self.echoes = where, threading.Event(), 0
+    def __init__(self, where, reading):
+        self.where, self.reading = where, reading
+        self.done, self.echoes = threading.Event(), 0
         self.threads = {kind: threading.Thread(target=getattr(self, kind), daemon=True) for kind in KINDS}
         for thread in self.threads.values():
             thread.start()
@@ -160,7 +161,12 @@ class Clients:
     def tokens(self):
         with self.connect("tokens") as sock:
             for _ in range(RESPONSES):
+                self.pause_between_readings()
                 self.ask(sock, PIECES)
+
+    def pause_between_readings(self):
+        """A response that starts during a reading has a length there that is not whole."""
+        time.sleep((self.reading + INTERVAL / 2 - time.time()) % INTERVAL)
 
     def idle(self):
         """The last response has no successor."""
@@ -273,8 +279,7 @@ def main():
         os.chmod(directory, 0o755)
         where = {kind: start_server(test, kind, directory) for kind in KINDS}
         daemon = test.collectd(CONF, interval=INTERVAL, collect=("request",))
-        daemon.wait_rows("self", "duration-read_request")
-        clients = Clients(where)
+        clients = Clients(where, daemon.wait_rows("self", "duration-read_request")[0][0])
         end = clients.join()
         check_counts(test, daemon, clients, end)
         check_lengths(test, daemon, end)
