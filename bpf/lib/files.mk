@@ -57,6 +57,7 @@ requestsinclude_HEADERS = \
 	bpf/lib/requests/client.bpf.h \
 	bpf/lib/requests/conversation.bpf.h \
 	bpf/lib/requests/datagram.bpf.h \
+	bpf/lib/requests/delay_row.bpf.h \
 	bpf/lib/requests/exchange.bpf.h \
 	bpf/lib/requests/follow.bpf.h \
 	bpf/lib/requests/http2.bpf.h \

@@ -137,8 +137,6 @@ PROBES = (
          (("value", "Asleep in a system call"),)),
         ("delay_rate-request_syscall-*", "integer", False, "seconds per second",
          (("value", "Requests asleep in a system call"),)),
-        ("delay_rate-upstream-*", "integer", False, "seconds per second",
-         (("value", "Waiting for another service"),)),
         ("latency-in_cpu", "integer", False, "seconds",
          (("value", "On a CPU"),)),
         ("latency-in_runqueue", "integer", False, "seconds",
@@ -205,6 +203,8 @@ PROBES = (
          (("value", "Slow requests, other waits"),)),
         ("delay_rate-delay-blkio", "integer", False, "seconds per second",
          (("value", "Blocked by disks"),)),
+        ("delay_rate-upstream-*", "integer", False, "seconds per second",
+         (("value", "Waiting for another service"),)),
     )),
     ("Disks", (
         ("disk_ops-completed", "integer", True, "requests",

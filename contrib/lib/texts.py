@@ -202,9 +202,6 @@ TEXTS = {   # by series and data source
     "delay_rate-request_syscall-*": {
         "value": "Requests asleep in a system call: of threads with one in hand, by name, by samples.",
     },
-    "delay_rate-upstream-*": {
-        "value": "Waiting for another service: on its connections, by address, by samples.",
-    },
     "latency-in_cpu": {
         "value": "On a CPU: part of a request's mean response time.",
     },
@@ -303,6 +300,9 @@ TEXTS = {   # by series and data source
     },
     "delay_rate-delay-blkio": {
         "value": "Blocked by disks: block I/O of all threads, by samples.",
+    },
+    "delay_rate-upstream-*": {
+        "value": "Waiting for another service: on its connections, by address, by samples.",
     },
     "disk_ops-completed": {
         "read": "Reads: done by the device.",
