@@ -8,8 +8,9 @@
  * A thread with a request in hand (serving_thread.bpf.h) spends that request's time. By Little's
  * law, the time that all requests spend in a state, divided by the number of requests, is the mean
  * time of one request in that state. The request probe counts exactly how long requests wait in
- * sockets and are in progress in total, and, for threads with one request in hand at a time, how
- * long those run and wait for a CPU; samples only divide the time for which they are blocked.
+ * sockets, for a CPU (woken.h) or for their thread, and are in progress in total, and, for threads
+ * with one request in hand at a time, how long those run and wait for a CPU; samples only divide
+ * the time for which they are blocked.
  * Event loops have several requests in hand, and threads of a pool respond to what another thread
  * has received: their time is that of the samples. Such a pool thread also waits in a futex for
  * work, so its futex time counts as lock time only as far as the requests have time that nothing
@@ -249,7 +250,7 @@ static void show_requests(struct delay_row *row, u32 service, u64 elapsed_ns)
 
 	delay_divide_hand(service);
 	delay_fit_parts(service);
-	row->in_socket = sums->waiting_ns;
+	row->in_socket = divide_socket(&row->in_cpu, &growth.hand, sums->waiting_ns);
 	/* If no request was completed: those that are open. */
 	row->requests =
 		sums->exchanges

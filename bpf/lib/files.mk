@@ -91,7 +91,8 @@ requestsinclude_HEADERS = \
 	bpf/lib/requests/unasked.bpf.h \
 	bpf/lib/requests/unsent.bpf.h \
 	bpf/lib/requests/upstream.bpf.h \
-	bpf/lib/requests/upstream_name.bpf.h
+	bpf/lib/requests/upstream_name.bpf.h \
+	bpf/lib/requests/woken.h
 servicesincludedir = $(bpfincludedir)/services
 servicesinclude_HEADERS = \
 	bpf/lib/services/account.bpf.h \

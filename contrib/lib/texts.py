@@ -206,7 +206,7 @@ TEXTS = {   # by series and data source
         "value": "On a CPU: part of a request's mean response time.",
     },
     "latency-in_runqueue": {
-        "value": "Run queue: waiting for a CPU, part of a request's mean response time.",
+        "value": "Run queue: waiting for a CPU, also to be received, part of a request's mean response time.",
     },
     "latency-in_disk": {
         "value": "Disk: blocked by block I/O, part of a request's mean response time.",
@@ -245,7 +245,7 @@ TEXTS = {   # by series and data source
         "value": "Other waits: all else, part of a request's mean response time.",
     },
     "latency-in_socket": {
-        "value": "Socket: waiting to be received, exact part of a request's mean response time.",
+        "value": "Socket: waiting to be received, but not for a CPU, part of a request's mean response time.",
     },
     "latency-in_queue": {
         "value": "Queue: within the service, whose threads are busy, part of a request's mean response time.",

@@ -10,6 +10,7 @@
 #define BLOCK 4096
 #define SLICES 64
 #define DIRECT_BLOCK MIB
+#define MARKS 64
 
 /* Shared by all processes of the server. */
 struct shared {
@@ -21,6 +22,12 @@ static struct delay_server server;
 static struct shared *shared;
 static char *mapped;
 static int mapped_fd;
+
+/* The latest clocks of the calling thread, a ring. */
+static __thread struct mark {
+	uint64_t wall_ns, queued_ns;
+} marks[MARKS];
+static __thread unsigned mark_count;
 
 static __thread int schedstat_fd = -1, task_clock_fd = -1;
 static __thread uint64_t seed;
@@ -76,6 +83,28 @@ void work_resume(struct work *work)
 		work->wall_ns = clock_ns(CLOCK_MONOTONIC);
 		queued = work_queued_ns();
 	} while (queued != work->queued_ns);
+	marks[mark_count++ % MARKS] = (struct mark){ work->wall_ns, work->queued_ns };
+}
+
+/* i: 0 is the latest. */
+static const struct mark *mark_at(unsigned i)
+{
+	return &marks[(mark_count - 1 - i) % MARKS];
+}
+
+uint64_t work_queued_since(uint64_t wall_ns)
+{
+	const struct mark *before, *after = mark_at(0), *latest = after;
+	unsigned i = 1;
+
+	while (i + 1 < MARKS && i < mark_count && mark_at(i)->wall_ns > wall_ns)
+		after = mark_at(i++);
+	before = mark_at(i);
+	if (i == 1)
+		return latest->queued_ns - before->queued_ns;
+	return latest->queued_ns - after->queued_ns +
+	       (after->queued_ns - before->queued_ns) * (after->wall_ns - wall_ns) /
+		       (after->wall_ns - before->wall_ns);
 }
 
 void work_spent(struct work *work, enum part part)

@@ -83,6 +83,10 @@ void work_wait(struct work *work, const struct work *since);
 /* Run-queue wait of the calling thread so far. */
 uint64_t work_queued_ns(void);
 
+/* The part of it from that moment until the last work_resume(), at which the thread received what was
+ * sent at that moment: if it did nothing then, all of its waits were later. */
+uint64_t work_queued_since(uint64_t wall_ns);
+
 /* Adds the calling thread's run-queue wait since then to that without a request. */
 void work_vain(uint64_t queued_ns);
 

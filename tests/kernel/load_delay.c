@@ -40,6 +40,19 @@ static int thread_count;
 
 /* --- one request ------------------------------------------------------------------------------ */
 
+static void receive_first(struct job *job)
+{
+	uint64_t waited, queued;
+
+	work_resume(&job->work);
+	waited = job->work.wall_ns - job->request.sent_ns;
+	queued = work_queued_since(job->request.sent_ns);
+	if (queued > waited)
+		queued = waited;
+	job->work.part_ns[PART_RUNQUEUE] = queued;
+	job->work.part_ns[PART_SOCKET] = waited - queued;
+}
+
 static bool receive_job(struct job *job)
 {
 	size_t got = 0;
@@ -54,12 +67,9 @@ static bool receive_job(struct job *job)
 		if (got)
 			work_spent(&job->work, PART_CLIENT);
 		else
-			work_resume(&job->work);
-		if (!got)
-			job->work.part_ns[PART_SOCKET] = job->work.wall_ns;
+			receive_first(job);
 		got += n;
 	}
-	job->work.part_ns[PART_SOCKET] -= job->request.sent_ns;
 	return true;
 }
 

@@ -36,7 +36,10 @@ CASES = {
     "loop_few": ("loop_pool", 4, 8, MIXTURE),
     "loop_back": ("loop_back", 8, 8, MIXTURE),
     "proxy": ("proxy", 0, 8, "spin=300 upstream=10000"),
+    "starved": ("thread", 0, 2, "spin=100"),
 }
+# Its threads wait for a CPU, mostly before they receive the request that has woken them.
+STARVED = "starved"
 # Workers that are not known to serve requests: a thread has a request in hand only while the loop runs.
 UNKNOWN = {"loop_back"}
 # Workers that respond to what another thread has received.
@@ -128,6 +131,9 @@ def check_present(test, daemon, server, begin, end):
         if seconds / response >= PRESENT:
             most = max(seen[part], default=0)
             test.true(f"{server.name}: {part}, {100 * seconds / response:.1f} % of the time", most > 0, most)
+    if server.name == STARVED:
+        for what, values in (("truth", want), ("ours", {part: sum(values) for part, values in seen.items()})):
+            test.equal(f"{server.name}: largest part, {what}", max(values, key=values.get), "runqueue")
 
 
 def make(test, name, disk, upstream):

@@ -13,6 +13,7 @@ UNIT_TESTS = \
 	tests/unit/bpf/test_group \
 	tests/unit/bpf/test_hist \
 	tests/unit/bpf/test_split \
+	tests/unit/bpf/test_woken \
 	tests/unit/cgroup/test_cgroup_name \
 	tests/unit/cgroup/test_container \
 	tests/unit/cgroup/test_description \
@@ -183,8 +184,9 @@ tests_unit_table_test_slots_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,
 tests_unit_table_test_rank_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
 tests_unit_attach_test_attachment_list_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=bpf_link__destroy,--wrap=kernel_links_open
-# Flags of their own, for an object of their own.
+# Flags of their own, for objects of their own.
 tests_unit_bpf_test_split_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bpf/lib
+tests_unit_bpf_test_woken_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bpf/lib
 tests_unit_daemon_test_leaks_CPPFLAGS = $(AM_CPPFLAGS) -DPROBES='"$(PROBES)"'
 tests_unit_daemon_test_leaks_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=usleep
 tests_unit_daemon_test_leaks_SOURCES = tests/unit/daemon/test_leaks.c plugin/daemon/main.c

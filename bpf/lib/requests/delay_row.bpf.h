@@ -13,8 +13,8 @@ struct delay_row {
 	 * request_part. */
 	u64 in_cpu METRIC("latency-in_cpu of=requests " NS) UNIT("seconds")
 		HELP("On a CPU: part of a request's mean response time");
-	u64 in_runqueue METRIC("latency-in_runqueue of=requests " NS) UNIT("seconds")
-		HELP("Run queue: waiting for a CPU, part of a request's mean response time");
+	u64 in_runqueue METRIC("latency-in_runqueue of=requests " NS) UNIT("seconds") HELP(
+		"Run queue: waiting for a CPU, also to be received, part of a request's mean response time");
 	u64 in_disk METRIC("latency-in_disk of=requests " NS) UNIT("seconds")
 		HELP("Disk: blocked by block I/O, part of a request's mean response time");
 	u64 in_memory METRIC("latency-in_memory of=requests " NS) UNIT("seconds") HELP(
@@ -40,7 +40,7 @@ struct delay_row {
 	u64 in_other METRIC("latency-in_other of=requests " NS) UNIT("seconds")
 		HELP("Other waits: all else, part of a request's mean response time");
 	u64 in_socket METRIC("latency-in_socket of=requests " NS) UNIT("seconds") HELP(
-		"Socket: waiting to be received, exact part of a request's mean response time");
+		"Socket: waiting to be received, but not for a CPU, part of a request's mean response time");
 	u64 in_queue METRIC("latency-in_queue of=requests " NS) UNIT("seconds") HELP(
 		"Queue: within the service, whose threads are busy, part of a request's mean response time");
 	u64 in_async METRIC("latency-in_async of=requests " NS) UNIT("seconds")

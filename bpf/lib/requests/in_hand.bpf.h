@@ -62,6 +62,8 @@ __noinline int hand_publish(u32 number)
 	more.queued_ns = publish_more(&s->published.queued_ns, hand.queued_ns);
 	more.blocked_ns = publish_more(&s->published.blocked_ns, hand.blocked_ns);
 	more.client_ns = publish_more(&s->published.client_ns, hand.client_ns);
+	more.woken_ns = publish_more(&s->published.woken_ns, hand.woken_ns);
+	add(&r->hand.woken_ns, more.woken_ns);
 	if (is_loop(s))
 		return 0;
 	add(&r->hand.passed_ns, more.passed_ns);

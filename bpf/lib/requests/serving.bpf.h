@@ -45,6 +45,8 @@ static void serving_begin(struct serving *s, struct task_struct *task, u32 numbe
 	s->seen_cpu_ns = task->se.sum_exec_runtime;
 	s->seen_queued_ns = task->sched_info.run_delay;
 	s->seen_ns = bpf_ktime_get_ns();
+	if (grown(s->seen_ns, task->start_time) > BURST_NS_MAX) /* it has done something else */
+		s->queued_ns = s->seen_queued_ns;
 	s->task = bpf_get_current_task();
 	note_served(task);
 	note_number(number);
@@ -138,6 +140,8 @@ static __always_inline void serve_begin(u64 sk, u64 inode, u32 *number, u64 bega
 		return;
 	if (s->socket && (s->in_loop || socket_in_hand(s)))
 		s->overlaps++;
+	s->done.woken_ns += woken_wait(&s->burst, s->since_ns, s->queued_ns, began_ns, now,
+				       bpf_get_current_task_btf()->sched_info.run_delay);
 	serve_from(s, sk, inode, began_ns, now);
 }
 

@@ -7,6 +7,7 @@
 #define SERVING_THREAD_BPF_H
 
 #include "services/service_request.bpf.h"
+#include "woken.h"
 
 #define THREAD_NUMBERS SHARED(1)
 #include "number.bpf.h"
@@ -33,6 +34,7 @@ struct serving {
 	u64 task;      /* its address */
 	/* began_ns of the request that sampled_us is of, 0: none */
 	u64 sampled_ns;
+	struct burst burst;
 	struct in_hand done; /* with requests to which it has responded */
 	/* Added to the service, time of the request in hand included, see in_hand.bpf.h. */
 	struct in_hand published;

@@ -58,6 +58,13 @@ static __always_inline void claim(u64 *left, u64 *part, u64 most)
 	*left -= taken;
 }
 
+/* Requests whose thread waits for a CPU wait for that, too. Returns the time in sockets that is left. */
+static u64 divide_socket(u64 *in, const struct in_hand *hand, u64 waiting_ns)
+{
+	claim(&waiting_ns, &in[PART_RUNQUEUE], hand->woken_ns);
+	return waiting_ns;
+}
+
 /* Time of requests to upstreams that is in no thread's hands. Without a count it is as much of this
  * time as of the connections seen with an open request also wait for an upstream. Requests over
  * UNIX sockets are not among seen->requested. */

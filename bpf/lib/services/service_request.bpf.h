@@ -49,6 +49,7 @@ struct samples {
 struct in_hand {
 	u64 passed_ns, queued_ns, blocked_ns;
 	u64 client_ns; /* of it, blocked until more of a request arrived; not in blocked_ns */
+	u64 woken_ns;  /* not of it: requests in sockets, of all threads, see woken.h */
 };
 
 /* Sums that are counted at sockets. */

@@ -2,7 +2,8 @@
 """A CPU that others have, and one that a cgroup may not have."""
 
 import databases
-from case import Case, run_queue_seconds
+import web
+from case import Brief, Case, run_queue_seconds
 from group import Group
 from process import Process
 
@@ -14,21 +15,16 @@ class Starved(Case, databases.Postgres):
     """Its selects take some milliseconds of CPU time."""
     asks = ("postgres-sum", 0)
     causes = {"postgresql": "runqueue"}
-    rate = 40
     connections = 8
-    healthy = f"{connections} clients ask for the sum of many rows, {rate} times a second together."
     truth_name = "the kernel's `schedstat` of its processes"
-    truths = {truth_name: ("postgresql", ("runqueue", "socket"))}
-    note = ("A process that a request wakes waits for a CPU before it can receive: until then the request is in the "
-            "`socket`. The kernel's figure has both.")
+    truths = {truth_name: ("postgresql", ("runqueue",))}
 
     def counters(self):
         return {self.truth_name: run_queue_seconds([self.pid])}
 
 
-class Neighbour(Starved):
-    name = "postgresql-neighbour"
-    title = "PostgreSQL: others have the CPU"
+class Hogs(Case):
+    """Others that have the CPU."""
     broken = f"{HOGS} processes that compute run on the service's only CPU."
     command = f"for i in $(seq {HOGS}); do taskset -c 0 sh -c 'while :; do :; done' & done"
     hogs = ()
@@ -47,9 +43,52 @@ class Neighbour(Starved):
         super().__exit__(*error)
 
 
+class Neighbour(Hogs, Starved):
+    name = "postgresql-neighbour"
+    title = "PostgreSQL: others have the CPU"
+    rate = 40
+    healthy = f"{Starved.connections} clients ask for the sum of many rows, {rate} times a second together."
+
+
+class EventLoop(Hogs, Brief):
+    """Whatever has arrived is received at once when the thread gets the CPU."""
+    truth_name = "the client's clock: next to nothing of this is work"
+    rate = 5000
+    connections = 50
+    healthy = f"{connections} clients ask, {rate} times a second together."
+
+    def truth(self, before, after, said):
+        return {self.truth_name: said["latency"]["average"]}
+
+
+class Memcached(EventLoop, databases.Memcached):
+    name = "memcached-neighbour"
+    title = "memcached: others have the CPU"
+    asks = ("memcached", 10, 1)
+    causes = {"memcached": "runqueue"}
+    truths = {EventLoop.truth_name: ("memcached", ("runqueue",))}
+
+
+class Redis(EventLoop, databases.Redis):
+    name = "redis-neighbour"
+    title = "Redis: others have the CPU"
+    asks = ("redis", 10, 1)
+    causes = {"redis": "runqueue"}
+    truths = {EventLoop.truth_name: ("redis", ("runqueue",))}
+
+
+class Nginx(EventLoop, web.Nginx):
+    name = "nginx-neighbour"
+    title = "nginx: others have the CPU"
+    causes = {"nginx": "runqueue"}
+    truths = {EventLoop.truth_name: ("nginx", ("runqueue",))}
+
+
 class Quota(Starved):
     name = "postgresql-quota"
     title = "PostgreSQL: a CPU quota"
+    rate = 100
+    healthy = f"{Starved.connections} clients ask for the sum of many rows, {rate} times a second together."
     broken = f"The service's cgroup may use {QUOTA // 1000} ms of CPU time in {PERIOD // 1000} ms."
     command = f"echo {QUOTA} {PERIOD} >/sys/fs/cgroup/NAME/cpu.max"
     group = None
@@ -81,4 +120,4 @@ class Quota(Starved):
             self.group.remove()
 
 
-CASES = (Neighbour, Quota)
+CASES = (Neighbour, Quota, Memcached, Redis, Nginx)

@@ -168,6 +168,19 @@ static void test_loop(void)
 	check(&seen, 0, &(struct picture){ .in[PART_CPU] = SECOND, .in[PART_LOCK] = 9 * SECOND });
 }
 
+static void test_socket(void)
+{
+	struct in_hand hand = { .woken_ns = 3 * SECOND };
+	u64 in[PARTS] = { [PART_RUNQUEUE] = SECOND };
+
+	CASE("requests whose threads wait for a CPU");
+	CHECK_UINT(divide_socket(in, &hand, 5 * SECOND), 2 * SECOND);
+	CHECK_UINT(in[PART_RUNQUEUE], 4 * SECOND);
+	CASE("these have waited for longer than all have waited that were counted so far");
+	CHECK_UINT(divide_socket(in, &hand, SECOND), 0);
+	CHECK_UINT(in[PART_RUNQUEUE], 5 * SECOND);
+}
+
 int main(void)
 {
 	test_upstream();
@@ -176,5 +189,6 @@ int main(void)
 	test_runners();
 	test_pool();
 	test_loop();
+	test_socket();
 	return testing_end();
 }
