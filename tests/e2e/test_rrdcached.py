@@ -18,7 +18,7 @@ from receiver import lib
 sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
 import storage  # noqa: E402
 
-# 200 samples of the requests, beside whatever number of threads.
+# The samples of a window of requests, beside whatever number of threads.
 SAMPLING = """
   <Probe "delay">
     Frequency 100

@@ -26,7 +26,7 @@ from receiver import lib
 TOOL = os.path.join(TOP, "contrib", "ebpf-top")
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 2
 ROWS, WIDTH = 30, 140
-# 200 samples of the requests, soon.
+# The samples of a window of requests, soon.
 SAMPLING = """
   <Probe "delay">
     Frequency 100
