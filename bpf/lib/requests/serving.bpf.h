@@ -135,13 +135,15 @@ static __always_inline void serve_from(struct serving *s, u64 sk, u64 inode, u64
 static __always_inline void serve_begin(u64 sk, u64 inode, u32 *number, u64 began_ns, u64 now)
 {
 	struct serving *s = serving_now(number);
+	struct moment since, is;
 
 	if (!s)
 		return;
 	if (s->socket && (s->in_loop || socket_in_hand(s)))
 		s->overlaps++;
-	s->done.woken_ns += woken_wait(&s->burst, s->since_ns, s->queued_ns, began_ns, now,
-				       bpf_get_current_task_btf()->sched_info.run_delay);
+	since = (struct moment){ s->since_ns, s->queued_ns };
+	is = (struct moment){ now, bpf_get_current_task_btf()->sched_info.run_delay };
+	s->done.woken_ns += woken_wait(&s->burst, &since, began_ns, &is);
 	serve_from(s, sk, inode, began_ns, now);
 }
 

@@ -34,7 +34,7 @@ struct serving {
 	u64 task;      /* its address */
 	/* began_ns of the request that sampled_us is of, 0: none */
 	u64 sampled_ns;
-	struct burst burst;
+	struct moment burst; /* since when it was not idle, see woken.h */
 	struct in_hand done; /* with requests to which it has responded */
 	/* Added to the service, time of the request in hand included, see in_hand.bpf.h. */
 	struct in_hand published;

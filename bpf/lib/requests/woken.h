@@ -15,29 +15,28 @@
 /* The older half of a longer time since a thread was idle is forgotten. */
 #define BURST_NS_MAX 1000000000ULL
 
-/* Since a thread was idle. */
-struct burst {
-	__u64 began_ns;
-	__u64 queued_ns; /* its run-queue wait then */
+/* Of a thread. */
+struct moment {
+	__u64 ns;
+	__u64 queued_ns; /* its run-queue wait until then */
 };
 
-/* Run-queue wait, up to now, of a request that arrived at arrived_ns. since_ns: when the thread
- * last received or sent something, with a run-queue wait of since_queued_ns; 0, 0: it is new.
- * queued_ns: that wait now. */
-static inline __u64 woken_wait(struct burst *burst, __u64 since_ns, __u64 since_queued_ns,
-			       __u64 arrived_ns, __u64 now, __u64 queued_ns)
+/* Run-queue wait, up to now, of a request that arrived at arrived_ns. *burst: since when the thread
+ * was not idle; since: when it last received or sent something; 0, 0: it is new. */
+static inline __u64 woken_wait(struct moment *burst, const struct moment *since, __u64 arrived_ns,
+			       const struct moment *now)
 {
-	__u64 waited = now > arrived_ns ? now - arrived_ns : 0, all, queued;
+	__u64 waited = now->ns > arrived_ns ? now->ns - arrived_ns : 0, all, queued;
 
-	if (arrived_ns >= since_ns) {
-		burst->began_ns = arrived_ns;
-		burst->queued_ns = since_queued_ns;
-	} else if (since_ns - burst->began_ns > BURST_NS_MAX) {
-		burst->began_ns += (since_ns - burst->began_ns) / 2;
-		burst->queued_ns += (since_queued_ns - burst->queued_ns) / 2;
+	if (arrived_ns >= since->ns) {
+		burst->ns = arrived_ns;
+		burst->queued_ns = since->queued_ns;
+	} else if (since->ns - burst->ns > BURST_NS_MAX) {
+		burst->ns += (since->ns - burst->ns) / 2;
+		burst->queued_ns += (since->queued_ns - burst->queued_ns) / 2;
 	}
-	all = now > burst->began_ns ? now - burst->began_ns : 0;
-	queued = queued_ns - burst->queued_ns;
+	all = now->ns > burst->ns ? now->ns - burst->ns : 0;
+	queued = now->queued_ns - burst->queued_ns;
 	if (waited == all)
 		return queued < waited ? queued : waited;
 	return cputime_part(waited, queued, all);

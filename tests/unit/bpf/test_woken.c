@@ -12,32 +12,30 @@
 
 /* A thread that receives and responds; its run-queue wait is known at any moment of its history. */
 struct thread {
-	struct burst burst;
-	uint64_t now, queued;            /* ns */
-	uint64_t since_ns, since_queued; /* when it last received or sent something */
+	struct moment burst;
+	struct moment now;
+	struct moment since; /* when it last received or sent something */
 };
 
 static void note(struct thread *t)
 {
-	t->since_ns = t->now;
-	t->since_queued = t->queued;
+	t->since = t->now;
 }
 
 static void idles(struct thread *t, uint64_t ns)
 {
-	t->now += ns;
+	t->now.ns += ns;
 }
 
 static void queues(struct thread *t, uint64_t ns)
 {
-	t->now += ns;
-	t->queued += ns;
+	t->now.ns += ns;
+	t->now.queued_ns += ns;
 }
 
 static uint64_t receives(struct thread *t, uint64_t arrived_ns)
 {
-	uint64_t ns =
-		woken_wait(&t->burst, t->since_ns, t->since_queued, arrived_ns, t->now, t->queued);
+	uint64_t ns = woken_wait(&t->burst, &t->since, arrived_ns, &t->now);
 
 	note(t);
 	return ns;
@@ -46,13 +44,13 @@ static uint64_t receives(struct thread *t, uint64_t arrived_ns)
 /* It has run for so long for the request, and sends the response. */
 static void responds(struct thread *t, uint64_t ns)
 {
-	t->now += ns;
+	t->now.ns += ns;
 	note(t);
 }
 
 static struct thread thread(void)
 {
-	struct thread t = { .now = 50 * SECOND, .queued = 7 * SECOND };
+	struct thread t = { .now = { 50 * SECOND, 7 * SECOND } };
 
 	note(&t);
 	return t;
@@ -65,25 +63,25 @@ static void test_idle(void)
 
 	CASE("a request wakes a thread, which waits for a CPU");
 	idles(&t, 30 * SECOND);
-	arrived = t.now;
+	arrived = t.now.ns;
 	queues(&t, 20 * MS);
 	CHECK_UINT(receives(&t, arrived), 20 * MS);
 	CASE("the thread runs for a while before it receives");
 	responds(&t, MS);
-	arrived = t.now += MS;
+	arrived = t.now.ns += MS;
 	queues(&t, 5 * MS);
-	t.now += 3 * MS;
+	t.now.ns += 3 * MS;
 	CHECK_UINT(receives(&t, arrived), 5 * MS);
 	CASE("it waited for a CPU before the request arrived");
 	responds(&t, MS);
 	queues(&t, 100 * MS);
-	arrived = t.now;
-	t.now += 2 * MS;
+	arrived = t.now.ns;
+	t.now.ns += 2 * MS;
 	CHECK_UINT(receives(&t, arrived), 2 * MS);
 	CASE("it did not wait");
 	responds(&t, MS);
-	arrived = t.now;
-	t.now += 4 * MS;
+	arrived = t.now.ns;
+	t.now.ns += 4 * MS;
 	CHECK_UINT(receives(&t, arrived), 0);
 }
 
@@ -94,9 +92,9 @@ static void test_batch(void)
 
 	CASE("requests arrive while a thread waits for a CPU");
 	idles(&t, SECOND);
-	first = t.now;
+	first = t.now.ns;
 	queues(&t, 10 * MS);
-	last = t.now;
+	last = t.now.ns;
 	queues(&t, 10 * MS);
 	CHECK_UINT(receives(&t, first), 20 * MS);
 	responds(&t, MS);
@@ -104,7 +102,7 @@ static void test_batch(void)
 	CASE("the next one finds the thread idle again");
 	responds(&t, MS);
 	idles(&t, MS);
-	first = t.now;
+	first = t.now.ns;
 	queues(&t, 3 * MS);
 	CHECK_UINT(receives(&t, first), 3 * MS);
 }
@@ -113,14 +111,14 @@ static void test_batch(void)
 static void test_never_idle(void)
 {
 	struct thread t = thread();
-	uint64_t arrived = t.now, next, got = 0, want = 0;
+	uint64_t arrived = t.now.ns, next, got = 0, want = 0;
 
 	CASE("a thread waits for a CPU for a third of the time, and is never idle");
 	for (int i = 0; i < 3000; i++) {
 		queues(&t, MS);
 		got += receives(&t, arrived);
-		want += (t.now - arrived) / 3;
-		next = t.now;
+		want += (t.now.ns - arrived) / 3;
+		next = t.now.ns;
 		responds(&t, 2 * MS);
 		arrived = next;
 	}
@@ -128,7 +126,7 @@ static void test_never_idle(void)
 	CASE("it waits no longer");
 	for (int i = 0; i < 10000; i++) {
 		receives(&t, arrived);
-		arrived = t.now;
+		arrived = t.now.ns;
 		responds(&t, 2 * MS);
 	}
 	CHECK_REAL(receives(&t, arrived), 0, 1000);
@@ -136,15 +134,15 @@ static void test_never_idle(void)
 
 static void test_new(void)
 {
-	struct thread t = { .now = 50 * SECOND };
-	uint64_t arrived = t.now;
+	struct thread t = { .now = { 50 * SECOND, 0 } };
+	uint64_t arrived = t.now.ns;
 
 	CASE("a thread that was started for the request");
 	queues(&t, 8 * MS);
-	t.now += MS;
+	t.now.ns += MS;
 	CHECK_UINT(receives(&t, arrived), 8 * MS);
 	CASE("a clock of another CPU is ahead");
-	CHECK_UINT(receives(&t, t.now + 1), 0);
+	CHECK_UINT(receives(&t, t.now.ns + 1), 0);
 }
 
 int main(void)
