@@ -77,8 +77,8 @@ static void test_common_maps(void)
 	/* service_moves, walks, walk_visitors, service_cpus, cpu_idles, service_requests,
 	 * service_samples, service_responses, served_pids, servings, servings_end,
 	 * service_groups, service_names */
-	CHECK_UINT(own.bytes - borrowed.bytes, 8 + 8 + 16 * (64 + 8 + 8) + 2 * 16 + 16 + 2 * 416 +
-						       2 * 440 + 456 + 16384 + 8192 * 296 + 8 +
+	CHECK_UINT(own.bytes - borrowed.bytes, 8 + 8 + 16 * (64 + 8 + 8) + 2 * 16 + 16 + 2 * 424 +
+						       2 * 440 + 456 + 16384 + 8192 * 328 + 8 +
 						       4096 * 216 + 200);
 	CHECK_TEXT(own.largest, "servings");
 	CHECK_INT(own.largest_bytes < own.bytes, 1);
