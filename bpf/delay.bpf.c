@@ -39,8 +39,8 @@
 #include "requests/thread_delay.bpf.h"
 #include "requests/upstream.bpf.h"
 
-/* A window has so many samples, taken in so many passes, or lasts for two readings. So many are of
- * two requests that are always open, in 10 s. */
+/* A window has so many samples, taken in so many passes, or lasts for two readings. Two requests that
+ * are always open give more in 10 s. */
 #define SAMPLES_MIN 150
 #define PASSES_MIN 20
 #define SAMPLES_FEW 10

@@ -29,7 +29,7 @@ static inline __u64 woken_wait(struct moment *burst, const struct moment *since,
 	__u64 waited = now->ns > arrived_ns ? now->ns - arrived_ns : 0, all, queued;
 
 	if (arrived_ns >= since->ns) {
-		burst->ns = arrived_ns;
+		burst->ns = now->ns - waited; /* not in the future, where clocks of CPUs differ */
 		burst->queued_ns = since->queued_ns;
 	} else if (since->ns - burst->ns > BURST_NS_MAX) {
 		burst->ns += (since->ns - burst->ns) / 2;

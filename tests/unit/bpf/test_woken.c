@@ -142,7 +142,12 @@ static void test_new(void)
 	t.now.ns += MS;
 	CHECK_UINT(receives(&t, arrived), 8 * MS);
 	CASE("a clock of another CPU is ahead");
-	CHECK_UINT(receives(&t, t.now.ns + 1), 0);
+	CHECK_UINT(receives(&t, t.now.ns + 1000), 0);
+	CASE("a request has arrived before that");
+	arrived = t.now.ns;
+	responds(&t, 2 * MS);
+	queues(&t, 2 * MS);
+	CHECK_UINT(receives(&t, arrived), 2 * MS);
 }
 
 int main(void)
