@@ -260,9 +260,7 @@ static __always_inline u32 kernel_thread_service(struct task_struct *task, struc
 
 static __always_inline u32 submitter_of(struct task_struct *task, struct request *rq)
 {
-	u32 service = task->flags & PF_KTHREAD ? kernel_thread_service(task, rq) : service_of(task);
-
-	return service_watched(service) ? service : NOBODY;
+	return task->flags & PF_KTHREAD ? kernel_thread_service(task, rq) : service_of(task);
 }
 
 static __always_inline void remember_submission(struct request *rq, u64 began_ns,
@@ -276,7 +274,7 @@ static __always_inline void remember_submission(struct request *rq, u64 began_ns
 
 	if (earlier)
 		*earlier = s;
-	else if (s.service != NOBODY && bpf_map_update_elem(&submissions, &key, &s, BPF_ANY))
+	else if (bpf_map_update_elem(&submissions, &key, &s, BPF_ANY))
 		refuse();
 }
 

@@ -95,19 +95,18 @@ static struct lifecycle_row *lifecycle_machine_row(void)
 	return bpf_map_lookup_elem(&lifecycle_machine, &zero);
 }
 
-/* NULL: the service is not watched. */
 static struct lifecycle_row *lifecycle_service_row(u32 service)
 {
-	return service_watched(service) ? bpf_map_lookup_elem(&lifecycle_services, &service) : NULL;
+	return bpf_map_lookup_elem(&lifecycle_services, &service);
 }
 
-/* The row of a signal, created on first use; NULL: no room, or the service is not watched. */
+/* The row of a signal, created on first use; NULL: no room. */
 static struct signal_row *signal_row(u32 service, u32 number)
 {
 	struct signal_key key = { .service = service, .number = number };
 	struct signal_row *row, none = {};
 
-	if (!option_signals || !service_watched(service))
+	if (!option_signals)
 		return NULL;
 	row = bpf_map_lookup_elem(&signals, &key);
 	if (row)
@@ -204,12 +203,12 @@ static void count_signal_end(u32 service, u32 signal)
 
 static void count_lifetime(u32 service, u64 lived_ns)
 {
-	u32 zero = 0, slot = service_watched(service) ? slot_claim(service) : 0;
+	u32 zero = 0, slot = slot_claim(service);
 	struct lifetime_row *row = bpf_map_lookup_elem(&lifetime_machine, &zero);
 
 	if (row)
 		hist_add(&row->lifetime, lived_ns);
-	row = service_watched(service) ? bpf_map_lookup_elem(&lifetime_services, &slot) : NULL;
+	row = bpf_map_lookup_elem(&lifetime_services, &slot);
 	if (row)
 		hist_add(&row->lifetime, lived_ns);
 }

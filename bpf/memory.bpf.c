@@ -50,11 +50,8 @@ TASK_SPANS(stall_spans);
 
 static struct stall_row *stall_row(void)
 {
-	u32 row = service_of(bpf_get_current_task_btf()), index;
+	u32 index = slot_index(slot_claim(service_of(bpf_get_current_task_btf())));
 
-	if (!service_watched(row))
-		return NULL;
-	index = slot_index(slot_claim(row));
 	return bpf_map_lookup_elem(&stalls, &index);
 }
 
@@ -66,8 +63,7 @@ static void stall_begin(void)
 		span_begin(span);
 }
 
-/* The row to count in; NULL: the service is not watched, or the stall began before the probe was
- * attached. */
+/* The row to count in; NULL: the stall began before the probe was attached. */
 static struct stall_row *stall_end(u64 *ret_taken_ns)
 {
 	struct span *span = task_span(&stall_spans, bpf_get_current_task_btf());
@@ -145,12 +141,12 @@ int BPF_PROG(memory_compaction_end)
 
 /* --- requests to the kernel --- */
 
-/* The row of a service in a table by service; NULL: the service is not watched. */
+/* The row of a service in a table by service. */
 static __always_inline void *row_of_service(void *table, u32 service)
 {
 	u32 index = slot_index(service);
 
-	return service_watched(service) ? bpf_map_lookup_elem(table, &index) : NULL;
+	return bpf_map_lookup_elem(table, &index);
 }
 
 /* The row of the current process. */

@@ -95,9 +95,9 @@ TASK_STORAGE(file_reads, struct file_read);
 
 static __always_inline struct cached_page_row *cached_page_row(struct task_struct *task)
 {
-	u32 service = service_of(task), at = slot_index(service);
+	u32 at = slot_index(service_of(task));
 
-	return service_watched(service) ? bpf_map_lookup_elem(&pages, &at) : NULL;
+	return bpf_map_lookup_elem(&pages, &at);
 }
 
 /* --- what is read --- */

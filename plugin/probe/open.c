@@ -55,6 +55,7 @@ static int size_table(struct probe *probe, const struct row_counts *counts, stru
 	struct table *table = &probe->tables[probe->table_count - 1];
 	int status = table_resize(table, counts, probe->object.bpf, error);
 
+	table->asks_for_other = object_variable(&probe->object, "watch_other", sizeof(bool));
 	labels_use_names(&table->schema.labels, &probe->services->names.labels);
 	table->keys.choice = label_choice_of(probe->block, &table->schema.labels);
 	if (status == 0 && labels_name_functions(&table->schema.labels, probe->block->functions,

@@ -50,7 +50,7 @@ struct snapshot {
 	unsigned hidden;          /* names under "other" */
 	unsigned shown;           /* services with series of their own */
 	uint64_t names_refused;   /* new names, in all */
-	bool other_unwatched;     /* ServicesFrom is "none": probes skip other processes */
+	bool other_unwatched;     /* ServicesFrom is "none": probes may skip other processes */
 	bool *active;             /* by row; outlives the snapshot; atomic */
 };
 

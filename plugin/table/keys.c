@@ -11,8 +11,7 @@
 #include "object/budget.h"
 #include "schema/label_kind.h"
 #include "service/cgroup_row.h"
-
-#include "bpf/lib/services/service.h"
+#include "table_row.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -230,22 +229,10 @@ static uint32_t find_row(const struct table *table, const struct key_entry *entr
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* Only services of Service blocks are collected. Was the row held for one that turned out to be of
- * no block? */
-static bool is_unwatched(const struct snapshot *snapshot, uint32_t row)
-{
-	return snapshot->other_unwatched && row < snapshot->row_count && row != SERVICE_OTHER &&
-	       snapshot->states[row].state != ROW_SHOWN;
-}
-
 /* The subject of the key's service; -1: it has none. */
 static int subject_of_key(const struct key_reading *r, const struct key_entry *entry)
 {
-	uint32_t row = entry->row;
-
-	return service_label(r->table) && !is_unwatched(r->snapshot, row)
-		       ? snapshot_subject(r->snapshot, row)
-		       : -1;
+	return service_label(r->table) ? table_service(r->table, r->snapshot, entry->row) : -1;
 }
 
 /* Does it still have its name, and one that is not "other" for lack of room? */

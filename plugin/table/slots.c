@@ -140,9 +140,11 @@ static int read_slot(struct table *table, const struct snapshot *snapshot, uint3
 static int read_other_slot(struct table *table, const struct snapshot *snapshot,
 			   struct error *error)
 {
-	size_t other = (size_t)snapshot_subject(snapshot, SERVICE_OTHER);
-	int status = table_read_row(table, snapshot, SERVICE_OTHER, 0, error);
+	int other = table_service(table, snapshot, SERVICE_OTHER), status;
 
+	if (other < 0)
+		return 0;
+	status = table_read_row(table, snapshot, SERVICE_OTHER, 0, error);
 	if (status == 0)
 		table->accumulators.accumulator[other].fed =
 			table->accumulators.accumulator[other].counted;

@@ -87,14 +87,24 @@ static bool is_out_of_accumulators(const struct table *table, size_t subject)
 	       (subject >= accumulators->count || !accumulators->accumulator[subject].total);
 }
 
+int table_service(const struct table *table, const struct snapshot *snapshot, uint32_t row)
+{
+	int subject = snapshot_subject(snapshot, row);
+	bool has_other = !table->asks_for_other || !snapshot->other_unwatched;
+
+	return has_other || subject != snapshot_subject(snapshot, SERVICE_OTHER) ? subject : -1;
+}
+
 /* Files say something about one service only: "other" has no limit of its own. */
 static int subject_of_row(const struct table *table, const struct snapshot *snapshot, uint32_t row)
 {
 	enum subject_kind kind = table->schema.subject.kind;
 
-	if (table->fields && kind == SUBJECT_SERVICE && !snapshot_is_shown(snapshot, row))
+	if (kind != SUBJECT_SERVICE)
+		return row_kind_of(kind)->resolve(snapshot, row);
+	if (table->fields && !snapshot_is_shown(snapshot, row))
 		return -1;
-	return row_kind_of(kind)->resolve(snapshot, row);
+	return table_service(table, snapshot, row);
 }
 
 /* `at` is the entry of the table: the row itself, or its slot. */

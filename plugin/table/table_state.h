@@ -38,6 +38,7 @@ struct table {
 	uint64_t elapsed_ns; /* between the last two readings; 0: there was only one */
 	bool caught_up;      /* table_catch_up() was called since the last reading */
 	bool stale;          /* rows may have changed owner since they were last read */
+	bool asks_for_other; /* programs ask whether processes of no service count, too */
 };
 
 #endif

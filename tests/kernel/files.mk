@@ -65,6 +65,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_disk.py \
 	tests/kernel/test_disk_requests.py \
 	tests/kernel/test_offcpu.py \
+	tests/kernel/test_other.py \
 	tests/kernel/test_sched.py \
 	tests/kernel/test_hostile_user.py \
 	tests/kernel/test_first_events.py \

@@ -11,7 +11,10 @@
 #include "service.h"
 
 const volatile u32 service_rows = SERVICE_FIRST;
-const volatile bool watch_other = true; /* processes of no service count, too */
+
+/* Do processes of no service count, too? Static: an object has it only if a program asks, and of such
+ * an object the engine leaves out "other" if it sets this to false. */
+static const volatile bool watch_other = true;
 
 enum service_task_flag {
 	TASK_ASSIGNED = 1,     /* by the engine; valid until the next exec */

@@ -96,6 +96,7 @@ static void test_unwatched(void)
 		CASE("other is %s", unwatched ? "not collected" : "collected");
 		fixture_init(&f, true, 8);
 		set_other_unwatched(&f.services, unwatched);
+		f.table.asks_for_other = true;
 		set_state(&f.services, SERVICE_FIRST + 1, ROW_HIDDEN);
 		set(SERVICE_FIRST, 1, 3);
 		set(SERVICE_FIRST + 1, 1, 4);
