@@ -46,6 +46,14 @@ int snapshot_subject(const struct snapshot *snapshot, uint32_t row)
 	return snapshot->states[row].subject;
 }
 
+int snapshot_service(const struct snapshot *snapshot, uint32_t row, bool asks_for_other)
+{
+	int subject = snapshot_subject(snapshot, row);
+	bool has_other = !asks_for_other || !snapshot->other_unwatched;
+
+	return has_other || subject != snapshot->states[SERVICE_OTHER].subject ? subject : -1;
+}
+
 const char *snapshot_name(const struct snapshot *snapshot, uint32_t row)
 {
 	int subject = snapshot_subject(snapshot, row < snapshot->row_count ? row : 0);

@@ -62,6 +62,10 @@ void snapshot_free(struct snapshot *snapshot);
 int snapshot_subject(const struct snapshot *snapshot, uint32_t row);
 int snapshot_process_subject(const struct snapshot *snapshot, uint32_t process);
 
+/* As snapshot_subject(), but -1 for what counts under "other" while that is unwatched by programs that
+ * ask: they count only part of it. */
+int snapshot_service(const struct snapshot *snapshot, uint32_t row, bool asks_for_other);
+
 /* The name of a row's service; of a row that does not exist, "other". */
 const char *snapshot_name(const struct snapshot *snapshot, uint32_t row);
 

@@ -11,7 +11,6 @@
 #include "object/budget.h"
 #include "schema/label_kind.h"
 #include "service/cgroup_row.h"
-#include "table_row.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -232,7 +231,9 @@ static uint32_t find_row(const struct table *table, const struct key_entry *entr
 /* The subject of the key's service; -1: it has none. */
 static int subject_of_key(const struct key_reading *r, const struct key_entry *entry)
 {
-	return service_label(r->table) ? table_service(r->table, r->snapshot, entry->row) : -1;
+	return service_label(r->table)
+		       ? snapshot_service(r->snapshot, entry->row, r->table->asks_for_other)
+		       : -1;
 }
 
 /* Does it still have its name, and one that is not "other" for lack of room? */

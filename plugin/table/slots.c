@@ -140,7 +140,7 @@ static int read_slot(struct table *table, const struct snapshot *snapshot, uint3
 static int read_other_slot(struct table *table, const struct snapshot *snapshot,
 			   struct error *error)
 {
-	int other = table_service(table, snapshot, SERVICE_OTHER), status;
+	int other = snapshot_service(snapshot, SERVICE_OTHER, table->asks_for_other), status;
 
 	if (other < 0)
 		return 0;

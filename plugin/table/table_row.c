@@ -87,14 +87,6 @@ static bool is_out_of_accumulators(const struct table *table, size_t subject)
 	       (subject >= accumulators->count || !accumulators->accumulator[subject].total);
 }
 
-int table_service(const struct table *table, const struct snapshot *snapshot, uint32_t row)
-{
-	int subject = snapshot_subject(snapshot, row);
-	bool has_other = !table->asks_for_other || !snapshot->other_unwatched;
-
-	return has_other || subject != snapshot_subject(snapshot, SERVICE_OTHER) ? subject : -1;
-}
-
 /* Files say something about one service only: "other" has no limit of its own. */
 static int subject_of_row(const struct table *table, const struct snapshot *snapshot, uint32_t row)
 {
@@ -104,7 +96,7 @@ static int subject_of_row(const struct table *table, const struct snapshot *snap
 		return row_kind_of(kind)->resolve(snapshot, row);
 	if (table->fields && !snapshot_is_shown(snapshot, row))
 		return -1;
-	return table_service(table, snapshot, row);
+	return snapshot_service(snapshot, row, table->asks_for_other);
 }
 
 /* `at` is the entry of the table: the row itself, or its slot. */

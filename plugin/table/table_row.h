@@ -14,10 +14,6 @@
 /* Does each process get a slot on first use? */
 bool table_is_of_slot_processes(const struct table *table);
 
-/* The subject of a service's row, -1: none. That is so of rows that count under "other" if the
- * programs pass over what belongs to no service, because its counts are incomplete. */
-int table_service(const struct table *table, const struct snapshot *snapshot, uint32_t row);
-
 /* Adds the growth of entry `at` of the table to the accumulator of the row's subject. If the row
  * has no subject, the growth is discarded. -ENOMEM. */
 int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_t row, uint32_t at,

@@ -24,7 +24,7 @@ MAPS = 200
 FAILED = 3
 
 # Probes that pass over what belongs to no service, as collectd-ebpf(5) says.
-PASS_OVER = {"delay", "files", "functions", "offcpu", "poll", "profile", "request", "sched", "tcp"}
+WITHOUT_OTHER = {"delay", "files", "functions", "offcpu", "poll", "profile", "request", "sched", "tcp"}
 
 # What the load does at least, by series and data source.
 LOAD = {
@@ -125,10 +125,10 @@ def main():
     with Test(limit=150) as test:
         wanted = probes()
         series = of_services(wanted)
-        test.equal("probes that pass over have series of services", PASS_OVER - set(series.values()), set())
+        test.equal("probes without other that have no series of services", WITHOUT_OTHER - set(series.values()), set())
         daemon = count(test, '"none"', wanted)
         found = {metric: probe_of(metric, series) for metric in daemon.metrics("other")}
-        test.equal("series of other that is not counted", {metric for metric, probe in found.items() if probe in PASS_OVER},
+        test.equal("series of other that is not counted", {metric for metric, probe in found.items() if probe in WITHOUT_OTHER},
                    set())
         test.equal("probes with series of other", {probe for probe in found.values() if probe} & set(LOAD), set(LOAD))
         test.stop(daemon)
