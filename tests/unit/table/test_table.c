@@ -52,6 +52,32 @@ static void test_sum(void)
 	snapshot_done(&f);
 }
 
+/* What programs count only in part has no series of "other", not even of 0. */
+static void test_without_other(void)
+{
+	static const struct row_member members[] = { MEMBER("a", U64, 0, "derive") };
+
+	for (int asks = 0; asks <= 1; asks++) {
+		struct fake_snapshot f;
+		struct table table;
+		uint64_t *rows;
+
+		CASE("programs %s", asks ? "ask for other" : "count for all");
+		snapshot_of_six(&f);
+		set_other_unwatched(&f, true);
+		show_configured(&f, 2, "web");
+		rows = row_table(&table, members, 1, 8, ROWS, SUBJECT_SERVICE);
+		table.asks_for_other = asks;
+		rows[2] = 3;
+		rows[3] = 4; /* hidden */
+		read_at(&table, &f.snapshot, S(1));
+		CHECK_UINT(total(&table, subject_of_row(&f, 2), 0), 3);
+		CHECK_INT(has_cells(&table, subject_of_row(&f, SERVICE_OTHER)), !asks);
+		table_done(&table);
+		snapshot_done(&f);
+	}
+}
+
 /* Hidden, shown, hidden again: no counter decreases, nothing counts twice, and growth before the
  * first reading of a new series stays other's. */
 static void test_promotion(void)
@@ -347,6 +373,7 @@ int main(void)
 {
 	libbpf_set_print(ignore);
 	test_sum();
+	test_without_other();
 	test_promotion();
 	test_generation();
 	test_active();
