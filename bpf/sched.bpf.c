@@ -105,22 +105,29 @@ __noinline u32 ns_bucket(u64 ns)
 	return hist_index(ns);
 }
 
-static __always_inline void sched_count(struct sched_row *row, u32 wait, u32 run, u64 migrations)
+/* A run and the wait before it, with their buckets. */
+struct run {
+	u64 waited_ns, ran_ns;
+	u64 migrations;
+	u32 wait, run;
+};
+
+static __always_inline void sched_count(struct sched_row *row, const struct run *run)
 {
 	if (!row)
 		return;
-	hist_count(&row->wait, wait, 1);
-	hist_count(&row->run, run, 1);
-	if (migrations)
-		add(&row->migrations, migrations);
+	hist_add_at(&row->wait, run->wait, run->waited_ns);
+	hist_add_at(&row->run, run->run, run->ran_ns);
+	if (run->migrations)
+		add(&row->migrations, run->migrations);
 }
 
-static __always_inline void count_cpu(enum wait kind, u32 wait)
+static __always_inline void count_cpu(enum wait kind, const struct run *run)
 {
 	struct cpu_row *row = bpf_map_lookup_elem(&sched_cpus, &kind);
 
 	if (row)
-		hist_count(&row->wait, wait, 1);
+		hist_add_at(&row->wait, run->wait, run->waited_ns);
 }
 
 /* The kernel has brought the thread's counters up to date for this switch. If there was more than
@@ -128,19 +135,21 @@ static __always_inline void count_cpu(enum wait kind, u32 wait)
 static __always_inline void sched_count_run(struct runner *r, struct task_struct *task,
 					    enum wait next)
 {
-	u32 zero = 0, wait, run;
 	struct thread_runs now;
-	u64 migrations;
+	struct run run;
+	u32 zero = 0;
 
 	read_runs(task, &now);
 	if (now.count == r->counted.count + 1) {
-		wait = ns_bucket(now.waited_ns - r->counted.waited_ns);
-		run = ns_bucket(now.ran_ns - r->counted.ran_ns);
-		migrations = now.migrations - r->counted.migrations;
-		sched_count(sched_service_row(r, task), wait, run, migrations);
-		sched_count(bpf_map_lookup_elem(&sched_machine, &zero), wait, run, migrations);
+		run.waited_ns = now.waited_ns - r->counted.waited_ns;
+		run.ran_ns = now.ran_ns - r->counted.ran_ns;
+		run.migrations = now.migrations - r->counted.migrations;
+		run.wait = ns_bucket(run.waited_ns);
+		run.run = ns_bucket(run.ran_ns);
+		sched_count(sched_service_row(r, task), &run);
+		sched_count(bpf_map_lookup_elem(&sched_machine, &zero), &run);
 		if (option_cpus)
-			count_cpu(r->waits, wait);
+			count_cpu(r->waits, &run);
 	}
 	r->counted = now;
 	r->waits = next;

@@ -72,9 +72,9 @@ struct tcp_row {
 	struct hist lifetime METRIC("duration-connection " US) UNIT("seconds")
 		HELP("Connection lifetime: established, until both sides have closed it")
 			DEFAULT(off);
-	struct hist received METRIC("bytes-connection_received") UNIT("bytes")
+	struct hist received METRIC("bytes-connection_received least") UNIT("bytes")
 		HELP("Bytes received per connection: when it ends") DEFAULT(off);
-	struct hist sent METRIC("bytes-connection_sent") UNIT("bytes")
+	struct hist sent METRIC("bytes-connection_sent least") UNIT("bytes")
 		HELP("Bytes sent per connection: when it ends, retransmits left out") DEFAULT(off);
 	struct found found;
 };

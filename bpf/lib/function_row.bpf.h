@@ -56,7 +56,7 @@ SPARSE_HASH(latencies, struct function_key, struct function_latency_row, FUNCTIO
 SUBJECT("key");
 
 struct argument_row {
-	struct hist value METRIC("gauge-argument") UNIT("of the argument")
+	struct hist value METRIC("gauge-argument least") UNIT("of the argument")
 		HELP("An argument: of calls, or what they return");
 };
 

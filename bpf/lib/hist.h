@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * The log-linear histogram: 16 buckets per power of two, so that a bucket is at most 1/16 of its
- * lower bound wide and its middle at most 3.2 % off. Values below 16 have a bucket each; values
- * from 2^40 on share the last. Included by the BPF side (counting) and by the engine (reading).
+ * lower bound wide and its geometric middle at most 3.1 % off. Values below 32 have a bucket each;
+ * values from 2^40 on share the last. Included by the BPF side (counting) and by the engine (reading).
  */
 #ifndef HIST_H
 #define HIST_H
@@ -13,6 +13,7 @@
 #define HIST_SUB (1U << HIST_BITS)
 #define HIST_POWER_MAX 40
 #define HIST_BUCKETS ((HIST_POWER_MAX - HIST_BITS + 1) * HIST_SUB)
+#define HIST_CELLS (HIST_BUCKETS + 1) /* the last one is the sum of the values */
 
 /* The power of two of a value, minus HIST_BITS, at least 0. Without branches, because the verifier
  * follows each; clang 14's BPF backend has no clz. The highest set bit is copied to all bits below

@@ -59,8 +59,10 @@ struct moments {
 	u64 squares[3];
 };
 
+/* The mean is exact if all values are added to the sum; it is taken from the buckets if none is. */
 struct hist {
 	u64 bucket[HIST_BUCKETS];
+	u64 sum;
 };
 
 static __always_inline void add(u64 *counter, u64 n)
@@ -87,7 +89,8 @@ static __always_inline void moments_add(struct moments *m, u64 value)
 	add(&m->squares[2], high * high + (cross >> 32) + (mid >> 32));
 }
 
-/* The bucket is in a 64-bit register, for which verifiers of older kernels keep bounds. */
+/* Without the sum. The bucket is in a 64-bit register, for which verifiers of older kernels keep
+ * bounds. */
 static __always_inline void hist_count(struct hist *h, u64 bucket, u64 n)
 {
 	asm volatile("" : "+r"(bucket));
@@ -95,9 +98,15 @@ static __always_inline void hist_count(struct hist *h, u64 bucket, u64 n)
 		add(&h->bucket[bucket], n);
 }
 
+static __always_inline void hist_add_at(struct hist *h, u64 bucket, u64 value)
+{
+	hist_count(h, bucket, 1);
+	add(&h->sum, value);
+}
+
 static __always_inline void hist_add(struct hist *h, u64 value)
 {
-	hist_count(h, hist_index(value), 1);
+	hist_add_at(h, hist_index(value), value);
 }
 
 #endif

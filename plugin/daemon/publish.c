@@ -197,7 +197,7 @@ static void publish_buckets(const struct publisher *p, const struct column *colu
 
 static double histogram_mean(const struct column *column, const uint64_t *cells)
 {
-	return column->kind == COLUMN_HIST ? hist_mean(cells, HIST_BUCKETS, column->tag.least)
+	return column->kind == COLUMN_HIST ? hist_mean(cells, HIST_BUCKETS)
 					   : buckets_mean(column->buckets, cells);
 }
 

@@ -52,9 +52,17 @@ struct column {
 	uint32_t width; /* cells in one row: 1 if it is spread; without the sum if it has none */
 	uint32_t at;    /* index of its first cell among those of the row */
 	bool is_spread; /* each bucket is in a row of its own; the key has its number */
-	const struct buckets *buckets; /* the schema's; the cell behind them is the sum */
+	const struct buckets *buckets; /* the schema's */
 	int member;                    /* index in the row's type */
 };
+
+/* The cells in a row that count samples. The last cell of a histogram is the sum of the values. */
+static inline uint32_t column_counts(const struct column *column)
+{
+	if (column->kind == COLUMN_HIST || (column->kind == COLUMN_BUCKETS && !column->is_spread))
+		return column->cells - 1;
+	return 1;
+}
 
 /* A number of the column in the unit of the metric. */
 static inline double column_scaled(const struct column *column, double n)

@@ -51,9 +51,9 @@ static int column_shape(const struct schema_parser *r, const char *member,
 		column->cells = MOMENTS_CELLS;
 		return 0;
 	}
-	if (btf_is_struct(type) && !strcmp(name, "hist") && is_cells(type, HIST_BUCKETS)) {
+	if (btf_is_struct(type) && !strcmp(name, "hist") && is_cells(type, HIST_CELLS)) {
 		column->kind = COLUMN_HIST;
-		column->cells = HIST_BUCKETS;
+		column->cells = HIST_CELLS;
 		return 0;
 	}
 	return schema_bad(r, member,

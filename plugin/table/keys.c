@@ -169,13 +169,9 @@ static uint64_t ranking_growth(const struct schema *schema, const uint64_t *now,
 			       const uint64_t *previous)
 {
 	const struct column *column = ranking(schema);
-	uint32_t cells = column->kind == COLUMN_HIST ? column->cells : 1;
 	uint64_t sum = 0;
 
-	/* Without the cell behind the buckets, a sum that says nothing about the number. */
-	if (column->kind == COLUMN_BUCKETS && !column->is_spread)
-		cells = column->buckets->count;
-	for (uint32_t i = column->at; i < column->at + cells; i++)
+	for (uint32_t i = column->at; i < column->at + column_counts(column); i++)
 		if (column->is_gauge)
 			sum += now[i];
 		else if (now[i] > previous[i])

@@ -17,24 +17,40 @@ uint64_t hist_count(const uint64_t *buckets, size_t count)
 	return total;
 }
 
-/* The least of the values of a bucket, or their middle. The last bucket has no upper bound; it is
- * treated as if it had one. */
-static double bucket_value(size_t bucket, bool least)
+static double bucket_low(size_t bucket)
 {
-	double low = (double)hist_lower((uint32_t)bucket);
-	double high = (double)hist_lower((uint32_t)bucket + 1) - 1;
-
-	return least ? low : (low + high) / 2;
+	return (double)hist_lower((uint32_t)bucket);
 }
 
-double hist_mean(const uint64_t *buckets, size_t count, bool least)
+static double bucket_high(size_t bucket)
 {
-	uint64_t total = hist_count(buckets, count);
-	double sum = 0;
+	return bucket_low(bucket + 1) - 1;
+}
 
-	for (size_t i = 0; i < count; i++)
-		sum += (double)buckets[i] * bucket_value(i, least);
-	return total ? sum / (double)total : NAN;
+/* The least of the values of a bucket, or their geometric middle. The last bucket has no upper
+ * bound; it is treated as if it had one. */
+static double bucket_value(size_t bucket, bool least)
+{
+	double low = bucket_low(bucket);
+
+	return least ? low : sqrt(low * bucket_high(bucket));
+}
+
+/* A sample may be counted in its bucket before a reading, and in the sum after it, or the other way
+ * round: what the buckets permit bounds the sum. */
+double hist_mean(const uint64_t *buckets, size_t count)
+{
+	double total = (double)hist_count(buckets, count), sum = (double)buckets[count];
+	double low = 0, middle = 0, high = buckets[count - 1] ? INFINITY : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		low += (double)buckets[i] * bucket_low(i);
+		middle += (double)buckets[i] * bucket_value(i, false);
+		high += (double)buckets[i] * bucket_high(i);
+	}
+	if (total == 0)
+		return NAN;
+	return (sum > 0 ? fmin(fmax(sum, low), high) : middle) / total;
 }
 
 /* The rank of a percentile among `total` values, counted from 1. 99.9 % of 1000 is the 999th,

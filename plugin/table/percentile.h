@@ -11,11 +11,12 @@
 /* The number of values in a histogram. */
 uint64_t hist_count(const uint64_t *buckets, size_t count);
 
-/* The mean, from the middles of the buckets or, with `least`, their least values; NAN if empty. */
-double hist_mean(const uint64_t *buckets, size_t count, bool least);
+/* The mean. buckets[count] is the sum of all values; if it is 0, the sum is estimated from the
+ * geometric middles of the buckets. NAN if empty. */
+double hist_mean(const uint64_t *buckets, size_t count);
 
-/* The value that `percent` (0-100) of the values do not exceed: the middle of its bucket, at most
- * 1/32 (3.1 %) off, or with `least` the bucket's least value, at most 1/16 off; NAN if empty. */
+/* The value that `percent` (0-100) of the values do not exceed: the geometric middle of its
+ * bucket, at most 3.1 % off, or with `least` the bucket's least value, at most 1/16 off; NAN if empty. */
 double hist_percentile(const uint64_t *buckets, size_t count, double percent, bool least);
 
 /* Where the largest values begin, `percent` (0-100) of all: a bound of the bucket in which that

@@ -79,8 +79,8 @@ static uint64_t count_in_slot(const struct table *table, uint32_t slot)
 
 	if (!column)
 		return 0;
-	for (uint32_t i = 0; i < (column->kind == COLUMN_HIST ? column->cells : 1); i++)
-		sum += cells[column->cell + i];
+	for (uint32_t i = 0; i < column_counts(column); i++)
+		sum += cells[column->at + i];
 	return sum;
 }
 

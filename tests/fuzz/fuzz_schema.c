@@ -60,7 +60,7 @@ static void check_tails(const struct schema *schema)
 	for (size_t i = 0; i < schema->tail_count; i++) {
 		const struct tail *tail = &schema->tails[i];
 
-		FUZZ_WANT((uint64_t)tail->hist + HIST_BUCKETS * 8 <= schema->row_size);
+		FUZZ_WANT((uint64_t)tail->hist + HIST_CELLS * 8 <= schema->row_size);
 		FUZZ_WANT((uint64_t)tail->member + 8 <= schema->row_size);
 		FUZZ_WANT(tail->hist % 8 == 0 && tail->member % 8 == 0);
 		for (size_t j = 0; j < i; j++)
@@ -277,7 +277,7 @@ static struct btf *common_btf(void)
 	add_common_type(btf__add_int(btf, "bool", 1, BTF_INT_BOOL));
 	add_common_type(btf__add_int(btf, "u128", 16, 0));
 	add_common_type(btf__add_struct(btf, "moments", MOMENTS_CELLS * 8));
-	add_common_type(btf__add_struct(btf, "hist", HIST_BUCKETS * 8));
+	add_common_type(btf__add_struct(btf, "hist", HIST_CELLS * 8));
 	add_common_type(btf__add_struct(btf, "moments", 8));
 	add_common_type(btf__add_struct(btf, "hist", 8));
 	add_common_type(btf__add_struct(btf, "other", 8));

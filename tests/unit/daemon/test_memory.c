@@ -141,14 +141,12 @@ static int read_config(struct error *error)
 }
 
 static const struct row_member members[] = {
-	MEMBER("a", U64, 0, "ps_cputime:user"),
-	MEMBER("b", U64, 8, "ps_cputime:syst"),
-	MEMBER("c", MOMENTS, 16, "latency"),
-	MEMBER("d", HIST, 56, "response_time tail=e"),
-	MEMBER("e", U64, 56 + 8 * HIST_BUCKETS, NULL),
+	MEMBER("a", U64, 0, "ps_cputime:user"), MEMBER("b", U64, 8, "ps_cputime:syst"),
+	MEMBER("c", MOMENTS, 16, "latency"),    MEMBER("d", HIST, 56, "response_time tail=e"),
+	MEMBER("e", U64, 56 + HIST_SIZE, NULL),
 };
 
-#define ROW_SIZE (64 + 8 * HIST_BUCKETS)
+#define ROW_SIZE (64 + HIST_SIZE)
 
 static int read_schema(struct error *error)
 {

@@ -66,7 +66,7 @@ static void add_types(struct btf *btf, int *ids)
 	ids[ROW_ALIAS] = added(btf__add_typedef(btf, "u64", id));
 	ids[ROW_MOMENTS] = add_struct(btf, "moments", MOMENTS_CELLS * 8);
 	ids[ROW_MOMENTS_ALIAS] = added(btf__add_typedef(btf, "moments_t", ids[ROW_MOMENTS]));
-	ids[ROW_HIST] = add_struct(btf, "hist", HIST_BUCKETS * 8);
+	ids[ROW_HIST] = add_struct(btf, "hist", HIST_SIZE);
 	ids[ROW_SHORT_MOMENTS] = add_struct(btf, "moments", 8);
 	ids[ROW_SHORT_HIST] = add_struct(btf, "hist", 8);
 	ids[ROW_OTHER_STRUCT] = add_struct(btf, "other", 8);

@@ -55,7 +55,7 @@ struct row_member {
 };
 
 /* Bytes of a member of ROW_HIST. */
-#define HIST_SIZE (HIST_BUCKETS * 8)
+#define HIST_SIZE (HIST_CELLS * 8)
 
 #define MEMBER(n, kind, at, text)                                        \
 	{                                                                \

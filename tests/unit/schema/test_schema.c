@@ -65,7 +65,7 @@ static const struct schema_case good[] = {
 	  { MEMBER("a", MOMENTS, 0, "latency-a"), MEMBER("b", MOMENTS_ALIAS, 40, "latency-b") } },
 	{ "a histogram between integers",
 	  HIST_SIZE + 16,
-	  "derive derive u8@0;latency gauge hist@8;gauge gauge u8@4744;"
+	  "derive derive u8@0;latency gauge hist@8;gauge gauge u8@4752;"
 	  "[0][1][2]",
 	  { MEMBER("a", U64, 0, "derive"), MEMBER("b", HIST, 8, "latency"),
 	    MEMBER("c", U64, HIST_SIZE + 8, "gauge") } },
@@ -122,8 +122,8 @@ static const struct schema_case good[] = {
 	    OFF("c", U64, 16, "gauge per=a") } },
 	{ "a tail, and one that is divided by, too",
 	  2 * HIST_SIZE + 24,
-	  "latency-a gauge hist@0 tail 4736;gauge gauge u8@4744 per 3;"
-	  "latency-b gauge off hist@4752 tail 9488;hidden u8@9488;[0][1][2]",
+	  "latency-a gauge hist@0 tail 4744;gauge gauge u8@4752 per 3;"
+	  "latency-b gauge off hist@4760 tail 9504;hidden u8@9504;[0][1][2]",
 	  { MEMBER("a", HIST, 0, "latency-a tail=x"), MEMBER("x", S64, HIST_SIZE, NULL),
 	    MEMBER("c", U64, HIST_SIZE + 8, "gauge of=y"),
 	    OFF("b", HIST, HIST_SIZE + 16, "latency-b tail=y"),
@@ -346,7 +346,7 @@ static void check_cells(const struct schema *schema)
 	static const uint32_t cells[] = {
 		[COLUMN_INTEGER] = 1,
 		[COLUMN_MOMENTS] = MOMENTS_CELLS,
-		[COLUMN_HIST] = HIST_BUCKETS,
+		[COLUMN_HIST] = HIST_CELLS,
 	};
 	uint32_t next = 0, moments = 0, rank = 0;
 

@@ -111,7 +111,7 @@ static void test_moving(void)
 		{ { 13, 5 }, { 1, 1 }, { 13, 5 } },
 	};
 	struct table table;
-	uint64_t *row = row_table(&table, &member, 1, HIST_BUCKETS * 8, 1, SUBJECT_PROBE);
+	uint64_t *row = row_table(&table, &member, 1, HIST_SIZE, 1, SUBJECT_PROBE);
 
 	for (size_t i = 0; i < COUNT_OF(readings); i++) {
 		CASE("moving samples, reading %zu", i);

@@ -112,7 +112,7 @@ static void test_moments_torn(void)
 
 static void fill_hist(uint64_t *buckets, size_t count)
 {
-	memset(buckets, 0, HIST_BUCKETS * sizeof(*buckets));
+	memset(buckets, 0, HIST_CELLS * sizeof(*buckets));
 	for (size_t i = 0; i < count; i++)
 		buckets[hist_index(values[i])]++;
 }
@@ -151,7 +151,7 @@ static void test_hist(void)
 		{ "few values", VALUES_LOG_UNIFORM, 1e9, 7 },
 		{ "a thousand", VALUES_LOG_UNIFORM, 1e9, 1000 },
 	};
-	static uint64_t buckets[HIST_BUCKETS];
+	static uint64_t buckets[HIST_CELLS];
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		size_t count = cases[i].count;
@@ -164,7 +164,10 @@ static void test_hist(void)
 		check_percentiles(buckets, cases[i].name, count);
 		CASE("%s", cases[i].name);
 		CHECK_UINT(hist_count(buckets, HIST_BUCKETS), count);
-		CHECK_REAL(hist_mean(buckets, HIST_BUCKETS, false), mean, mean / 32);
+		CHECK_REAL(hist_mean(buckets, HIST_BUCKETS), mean, mean / 32);
+		for (size_t k = 0; k < count; k++)
+			buckets[HIST_BUCKETS] += values[k];
+		CHECK_REAL(hist_mean(buckets, HIST_BUCKETS), mean, mean * 1e-15L);
 	}
 }
 
@@ -181,7 +184,7 @@ static void test_hist_rank(void)
 		{ 29, 29, 71 },   { 58, 58, 42 },         { 0.1, 1, 999 },    { 1.1, 33, 2967 },
 		{ 4.4, 33, 717 }, { 9.8, 147, 1353 },     { 33.3, 333, 667 },
 	};
-	static uint64_t buckets[HIST_BUCKETS];
+	static uint64_t buckets[HIST_CELLS];
 
 	memset(buckets, 0, sizeof(buckets));
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -200,14 +203,11 @@ static void test_hist_rank(void)
 static void test_least(void)
 {
 	static const uint64_t sizes[] = { 512, 4096, 12288, 12288, 65536, 1310720 };
-	uint64_t buckets[HIST_BUCKETS] = { 0 }, sum = 0;
+	uint64_t buckets[HIST_BUCKETS] = { 0 };
 
 	CASE("least");
-	for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+	for (size_t i = 0; i < COUNT_OF(sizes); i++)
 		buckets[hist_index(sizes[i])]++;
-		sum += sizes[i];
-	}
-	CHECK_REAL(hist_mean(buckets, HIST_BUCKETS, true), sum / 6.0L, 0);
 	for (size_t i = 0; i < COUNT_OF(sizes); i++)
 		CHECK_REAL(
 			hist_percentile(buckets, HIST_BUCKETS, 100.0 * (double)(i + 1) / 6, true),
@@ -216,6 +216,51 @@ static void test_least(void)
 	memset(buckets, 0, sizeof(buckets));
 	buckets[hist_index(4096 + 255)] = 1;
 	CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, 50, true), 4096, 0);
+}
+
+/* A reading between the additions to a bucket and to the sum: the mean stays within the buckets. */
+static void test_sum(void)
+{
+	static const struct {
+		const char *name;
+		uint64_t value, count, sum;
+		double want;
+	} cases[] = {
+		{ "4096", 4096, 1000, 4096000, 4096 },
+		{ "odd", 4099, 3, 3 * 4099, 4099 },
+		{ "zeros", 0, 7, 0, 0 },
+		{ "a sample is not in the sum", 4096, 2, 4096, 4096 },
+		{ "the sum is ahead", 4096, 1, 3 * 4096, 4351 },
+		{ "without a sum", 4096, 5, 0, 4221.58 },
+		{ "without a sum, a single value", 31, 5, 0, 31 },
+		{ "beyond the end", 1ULL << 41, 2, 1ULL << 42, 0x1p41 },
+		{ "the sum has wrapped", UINT64_MAX, 2, UINT64_MAX - 1, 0x1p63 },
+	};
+	uint64_t buckets[HIST_CELLS] = { 0 };
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		CASE("sum, %s", cases[i].name);
+		buckets[hist_index(cases[i].value)] = cases[i].count;
+		buckets[HIST_BUCKETS] = cases[i].sum;
+		CHECK_REAL(hist_mean(buckets, HIST_BUCKETS), cases[i].want, 0.005);
+		buckets[hist_index(cases[i].value)] = 0;
+	}
+}
+
+/* The error is the same upwards and downwards, and a single value is exact. */
+static void test_geometric_middle(void)
+{
+	uint64_t buckets[HIST_BUCKETS] = { 0 };
+
+	for (uint32_t i = 0; i < HIST_BUCKETS; i++) {
+		double low = (double)hist_lower(i), high = (double)hist_lower(i + 1) - 1;
+
+		CASE("geometric middle, bucket %u", i);
+		buckets[i] = 1;
+		CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, 50, false), sqrtl(low * high),
+			   high * 1e-15);
+		buckets[i] = 0;
+	}
 }
 
 struct tail_case {
@@ -239,7 +284,7 @@ static void test_hist_tail(void)
 		{ "nearer without them", 80, 17, 3, 13 },
 		{ "far too few without them", 80, 19, 1, 12 },
 	};
-	static uint64_t buckets[HIST_BUCKETS];
+	static uint64_t buckets[HIST_CELLS];
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		CASE("tail, %s", cases[i].name);
@@ -252,11 +297,11 @@ static void test_hist_tail(void)
 
 static void test_hist_ends(void)
 {
-	static uint64_t buckets[HIST_BUCKETS];
+	static uint64_t buckets[HIST_CELLS];
 
 	CASE("empty");
 	CHECK_UINT(hist_count(buckets, HIST_BUCKETS), 0);
-	CHECK_REAL(hist_mean(buckets, HIST_BUCKETS, false), NAN, 0);
+	CHECK_REAL(hist_mean(buckets, HIST_BUCKETS), NAN, 0);
 	CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, 50, false), NAN, 0);
 	CASE("beyond the end");
 	buckets[hist_index(UINT64_MAX)] = 3;
@@ -275,6 +320,8 @@ int main(void)
 	test_hist();
 	test_hist_rank();
 	test_least();
+	test_sum();
+	test_geometric_middle();
 	test_hist_tail();
 	test_hist_ends();
 	return testing_end();
