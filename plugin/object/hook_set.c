@@ -4,8 +4,6 @@
  */
 #include "hook_set.h"
 
-#include "hook_set_parts.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,4 +89,38 @@ uint32_t hook_sets_find(const struct object *object, const char *probe,
 		return 1U << block->hook_set;
 	ignore_hook_set(object, probe, block);
 	return hook_sets;
+}
+
+/* Returns the hook sets that have programs with all options and none without the option at `index`. */
+static uint32_t needed_by(const struct object *object, const struct usable_options *all,
+			  size_t index)
+{
+	uint32_t hook_sets = 0;
+	char *names[OBJECT_OPTIONS_MAX], text[256];
+	struct strings others = { .item = names };
+
+	for (size_t i = 0; i < all->count; i++)
+		if (i != index)
+			names[others.count++] = all->name[i];
+	for (unsigned hook_set = 1; hook_set <= CONFIG_HOOK_SETS_MAX; hook_set++)
+		if (hook_set_missing_options(object, hook_set, &others, text, sizeof(text)))
+			hook_sets |= 1U << hook_set;
+	return hook_sets;
+}
+
+void usable_options_find(struct usable_options *options, const struct object *object,
+			 const struct probe_config *block)
+{
+	const char *has[OBJECT_OPTIONS_MAX];
+	size_t count = object_options(object, has);
+
+	options->count = 0;
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < block->options.count; j++)
+			if (!strcmp(has[i], block->options.item[j])) {
+				options->name[options->count++] = block->options.item[j];
+				break;
+			}
+	for (size_t i = 0; i < options->count; i++)
+		options->needed_by[i] = needed_by(object, options, i);
 }

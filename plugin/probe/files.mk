@@ -14,4 +14,6 @@ libengine_a_SOURCES += \
 	plugin/probe/run_counter.c plugin/probe/run_counter.h \
 	plugin/probe/run_statistics.c plugin/probe/run_statistics.h \
 	plugin/probe/sampler.c plugin/probe/sampler.h \
+	plugin/probe/table_mistake.c plugin/probe/table_mistake.h \
+	plugin/probe/trial.c plugin/probe/trial.h \
 	plugin/probe/upkeep.c plugin/probe/upkeep.h

@@ -16,6 +16,8 @@
 #include "online_cpus.h"
 #include "reading.h"
 #include "table/table_series.h"
+#include "table_mistake.h"
+#include "trial.h"
 #include "util/clock.h"
 #include "util/kernel_file.h"
 #include "util/lock.h"
@@ -25,8 +27,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define LABELED_MAX 64 /* tables of keys that are checked for mistakes in labels */
 
 /* How many rows tables get. The object gets the number of shards. */
 static struct row_counts count_rows(struct probe *probe)
@@ -105,7 +105,7 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (!grown)
 			return error_set(error, -ENOMEM, "no memory");
 		probe->tables = grown;
-		if (!object_map_is_enabled(&probe->object, map, &probe->block->options))
+		if (!object_map_is_enabled(&probe->object, map, &probe->options))
 			continue;
 		table = &grown[probe->table_count];
 		status = table_open(table, map, btf, config_table(probe->block, bpf_map__name(map)),
@@ -249,7 +249,7 @@ static int prepare_hook_set(struct probe *probe, unsigned hook_set, struct error
 
 	if (status)
 		return status;
-	status = hook_set_select(&probe->object, hook_set, &probe->block->options, error);
+	status = hook_set_select(&probe->object, hook_set, &probe->options, error);
 	if (status)
 		return status;
 	status = functions_open(&probe->functions, &probe->object, probe->name, probe->block,
@@ -266,9 +266,9 @@ static int prepare_hook_set(struct probe *probe, unsigned hook_set, struct error
 	status = status ?: run_counters_check(&probe->object, &why);
 	status = status ?: find_tables(probe, &why);
 	status = status
-			 ?: events_find(&probe->events, &probe->object, &probe->block->options,
+			 ?: events_find(&probe->events, &probe->object, &probe->options,
 					probe->lookup, &why);
-	status = status ?: views_find(&probe->views, &probe->object, &probe->block->options, &why);
+	status = status ?: views_find(&probe->views, &probe->object, &probe->options, &why);
 	status = status ?: register_series(probe, &why);
 	if (status)
 		return error_set(error, status, "%s: %s", probe->path, why.text);
@@ -300,9 +300,10 @@ static int load_hook_set(struct probe *probe, struct error *error)
 	return status;
 }
 
-/* Finds the hook sets to be tried, as bits, and the options that would permit more of them, or "".
- * -ENOENT: there is none. */
-static int find_hook_sets(struct probe *probe, uint32_t *ret_hook_sets, char *options, size_t size,
+/* Finds the hook sets to be tried, as bits, the options in use, and those that would permit more hook
+ * sets, or "". -ENOENT: there is no hook set. */
+static int find_hook_sets(struct probe *probe, uint32_t *ret_hook_sets,
+			  struct usable_options *ret_options, char *more, size_t size,
 			  struct error *error)
 {
 	int status = open_probe_object(probe, error);
@@ -321,7 +322,8 @@ static int find_hook_sets(struct probe *probe, uint32_t *ret_hook_sets, char *op
 		object_done(&probe->object);
 		return status;
 	}
-	*ret_hook_sets = hook_sets_find(&probe->object, probe->name, probe->block, options, size);
+	*ret_hook_sets = hook_sets_find(&probe->object, probe->name, probe->block, more, size);
+	usable_options_find(ret_options, &probe->object, probe->block);
 	metric_choice_read(&probe->selection, &probe->object, probe->name, probe->block,
 			   probe->services->config, probe->lookup);
 	parameters_check(&probe->object, probe->name, probe->block);
@@ -341,83 +343,51 @@ static int needs_options(const char *options, struct error *error)
 			 why.text, options);
 }
 
-/* Tries the next hook set where the kernel refuses one. */
+static void use_options(struct probe *probe, const struct usable_options *from, uint32_t bits)
+{
+	probe->options.count = 0;
+	for (size_t i = 0; i < from->count; i++)
+		if (bits >> i & 1)
+			probe->options.item[probe->options.count++] = from->name[i];
+}
+
+static int open_hook_set(struct trial *trial, unsigned hook_set, uint32_t options,
+			 struct error *error)
+{
+	struct probe *probe = trial->opener;
+	int status;
+
+	use_options(probe, trial->options, options);
+	status = prepare_hook_set(probe, hook_set, error);
+	trial->refused = status == 0;
+	status = status ?: load_hook_set(probe, error);
+	if (status)
+		close_probe(probe);
+	return status;
+}
+
+static void close_hook_set(struct trial *trial)
+{
+	close_probe(trial->opener);
+}
+
 static int open_object(struct probe *probe, struct error *error)
 {
-	uint32_t hook_sets = 0;
-	char options[256] = "";
-	int status = find_hook_sets(probe, &hook_sets, options, sizeof(options), error);
-	bool refused = !hook_sets;
+	struct usable_options options = { .count = 0 };
+	struct trial trial = { .probe = probe->name,
+			       .options = &options,
+			       .open = open_hook_set,
+			       .close = close_hook_set,
+			       .opener = probe };
+	char more[256] = "";
+	int status = find_hook_sets(probe, &trial.hook_sets, &options, more, sizeof(more), error);
 
 	if (status == PROBE_NOT_ENABLED)
 		return status;
-	for (unsigned hook_set = 0; hook_sets; hook_set++, hook_sets >>= 1) {
-		if (!(hook_sets & 1))
-			continue;
-		status = prepare_hook_set(probe, hook_set, error);
-		refused = status == 0;
-		status = status ?: load_hook_set(probe, error);
-		if (status == 0)
-			return 0;
-		close_probe(probe);
-		/* The kernel refused nothing, so the next hook set would fail alike. */
-		if (!refused)
-			return status;
-		if (hook_sets >> 1)
-			message(LOG_NOTICE,
-				"probe %s: hook set %u is unavailable, trying the next: %s",
-				probe->name, hook_set, error->text);
-	}
-	return refused && options[0] ? needs_options(options, error) : status;
-}
-
-/* Rows has an effect only on a table that assigns rows. */
-static void check_rows_option(const struct probe *probe)
-{
-	bool has = false;
-
-	for (size_t i = 0; i < probe->table_count; i++)
-		has |= table_gives_rows(&probe->tables[i]);
-	if (probe->block->rows && !has)
-		message(LOG_ERR,
-			"probe %s: ignoring Rows %u: all its services have rows, and its keys name none",
-			probe->name, probe->block->rows);
-}
-
-static void check_table_labels(const struct probe *probe)
-{
-	const struct labels *labels[LABELED_MAX];
-	size_t count = 0;
-
-	for (size_t i = 0; i < probe->table_count && count < LABELED_MAX; i++)
-		if (probe->tables[i].schema.labels.count)
-			labels[count++] = &probe->tables[i].schema.labels;
-	label_choice_check(probe->block, labels, count, probe->name);
-}
-
-/* Reports Table blocks of maps that the object does not have. */
-static void check_table_blocks(const struct probe *probe)
-{
-	for (size_t i = 0; i < probe->block->table_count; i++) {
-		const char *name = probe->block->tables[i].map;
-		const struct bpf_map *map = object_map(&probe->object, name), *other;
-		char maps[512] = "";
-
-		if (map && !bpf_map__is_internal(map))
-			continue;
-		bpf_object__for_each_map(other, probe->object.bpf)
-		{
-			size_t length = strlen(maps);
-
-			if (!bpf_map__is_internal(other))
-				snprintf(maps + length, sizeof(maps) - length, "%s\"%s\"",
-					 length ? ", " : "", bpf_map__name(other));
-		}
-		message(LOG_ERR,
-			"probe %s: ignoring <Table \"%s\">: its object has no map of this name, "
-			"but %s",
-			probe->name, name, maps[0] ? maps : "none at all");
-	}
+	trial.refused = !trial.hook_sets;
+	if (status == 0)
+		status = trial_run(&trial, error);
+	return status && trial.refused && more[0] ? needs_options(more, error) : status;
 }
 
 static int start_tables_of(struct probe *probe, bool have_files, struct error *error)
@@ -466,8 +436,11 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	strncpy(probe->name, name, sizeof(probe->name) - 1);
 	probe->on_threshold = config_on_threshold(services->config, name);
 	probe->path = strdup(path);
-	if (!probe->path)
+	probe->options.item = calloc(OBJECT_OPTIONS_MAX, sizeof(*probe->options.item));
+	if (!probe->path || !probe->options.item) {
+		probe_done(probe);
 		return error_set(error, -ENOMEM, "no memory");
+	}
 	status = open_object(probe, error);
 	ksyms_refresh(&services->names.ksyms, services->probe_files, clock_ns());
 	status = status ?: start_tables(probe, error);
@@ -476,9 +449,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 		probe_done(probe);
 		return status;
 	}
-	check_rows_option(probe);
-	check_table_labels(probe);
-	check_table_blocks(probe);
+	table_mistakes_log(probe);
 	reading_log_troubles(probe);
 	probe->read_ns = object_variable(&probe->object, "read_ns", sizeof(*probe->read_ns));
 	probe->refused = object_variable(&probe->object, "refused", sizeof(*probe->refused));
@@ -493,4 +464,6 @@ void probe_done(struct probe *probe)
 	close_probe(probe);
 	free(probe->path);
 	probe->path = NULL;
+	free(probe->options.item);
+	probe->options = (struct strings){ 0 };
 }

@@ -22,6 +22,7 @@ struct probe {
 	struct services *services;
 	type_lookup *lookup; /* of the data sources of types */
 	int subscriber; /* number among the subscribers of services; -1: reads no rows of services */
+	struct strings options; /* those in use; the strings are the block's */
 	struct object object;
 	struct functions *functions; /* of its Function blocks; NULL: there are none */
 	struct run_counters run_counters;

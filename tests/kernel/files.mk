@@ -49,6 +49,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_all.py \
 	tests/kernel/test_members.py \
 	tests/kernel/test_oom.py \
+	tests/kernel/test_option_fails.py \
 	tests/kernel/test_reuse.py \
 	tests/kernel/test_http2_responses.py \
 	tests/kernel/test_iter_map.py \

@@ -77,6 +77,7 @@ UNIT_TESTS = \
 	tests/unit/probe/test_run_counter \
 	tests/unit/probe/test_run_statistics \
 	tests/unit/probe/test_sampler \
+	tests/unit/probe/test_trial \
 	tests/unit/probe/test_upkeep \
 	tests/unit/schema/test_buckets \
 	tests/unit/schema/test_decode \
