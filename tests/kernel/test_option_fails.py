@@ -21,8 +21,9 @@ def main():
                                f'  <Probe "memory">\n    Enable true\n{lines}  </Probe>\n',
                                interval=0.2, wrap=in_mounts(*NO_TRACEFS))
         test.load("memory", name="kt_own")
-        for metric in ("vmpage_action-alloc", "total_operations-kmalloc", "total_operations-reclaim_direct"):
+        for metric in ("vmpage_action-alloc", "total_operations-kmalloc"):
             test.true(f"{metric} is there", daemon.wait_rows("own", metric, 2, time.time()))
+        test.equal("count-tier_memory", daemon.wait_rows("self", "count-tier_memory")[-1][1], 1)
         test.equal("series of the option that fails",
                    {name for name in daemon.metrics("own") if name.endswith(("-brk", "-mmap", "-munmap"))}, set())
         said = [line for line in daemon.log() if "probe memory" in line and "[info]" not in line]

@@ -147,7 +147,8 @@ static const struct {
 
 static void test_trial(size_t i)
 {
-	struct usable_options options = { .name = { "a", "b", "c" }, .count = CASES[i].options };
+	static char a[] = "a", b[] = "b", c[] = "c";
+	struct usable_options options = { .name = { a, b, c }, .count = CASES[i].options };
 	struct fake_kernel kernel = CASES[i].kernel;
 	struct trial trial = { .probe = "own",
 			       .hook_sets = CASES[i].hook_sets,
