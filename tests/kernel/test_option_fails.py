@@ -22,7 +22,7 @@ def main():
                                interval=0.2, wrap=in_mounts(*NO_TRACEFS))
         test.load("memory", name="kt_own")
         for metric in ("vmpage_action-alloc", "total_operations-kmalloc"):
-            test.true(f"{metric} is there", daemon.wait_rows("own", metric, 2, time.time()))
+            test.true(f"{metric} is there", daemon.wait_rows("own", metric, 2, time.time(), 10))
         test.equal("count-tier_memory", daemon.wait_rows("self", "count-tier_memory")[-1][1], 1)
         test.equal("series of the option that fails",
                    {name for name in daemon.metrics("own") if name.endswith(("-brk", "-mmap", "-munmap"))}, set())
