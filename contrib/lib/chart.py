@@ -27,7 +27,7 @@ class Chart:
         self.time = axis.time_axis(span.start, span.end)
         self.drawn = [curve for curve in self.curves if curve.draw != "figures"]
         self.stacks = self._stack()
-        self.shares = parts.largest_first((curve, curve.average()) for curve in self.drawn
+        self.shares = parts.largest_first((curve, curve.average(graph.unit.adds)) for curve in self.drawn
                                           if graph.parts and curve.draw == "stack")
         self.axis = axis.of_values(self._values(), graph.unit, graph.log, graph.top)
 
@@ -122,7 +122,7 @@ class Chart:
             address = self.link(curve) if self.link and curve.color != GREY else ""
             label = f'<a href="{address}">{label}</a>' if address else label
             box = f'<i class="{curve.draw}" style="--color:{curve.color}"></i>' if curve in self.drawn else ""
-            average = UNKNOWN if curve.percentile else write(curve.average())
+            average = UNKNOWN if curve.percentile else write(curve.average(self.graph.unit.adds))
             last = UNKNOWN if self.graph.parts and not curve.is_current() else write(curve.last())
             yield (f'<tr data-of="{position}"><th>{box}{label}</th><td>{last}</td><td>{average}</td>'
                    f"<td>{self._share(curve) if self.graph.parts else write(curve.maximum())}</td></tr>")

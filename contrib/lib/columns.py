@@ -47,7 +47,9 @@ class Column:
     def evaluate(self, curves):
         """The figure of a span, from its curves."""
         whole = self.total(curves)
-        return getattr(whole, self.figure)() if whole else math.nan
+        if not whole:
+            return math.nan
+        return whole.average(self.unit.adds) if self.figure == "average" else getattr(whole, self.figure)()
 
     def json(self, figure):
         return {self.name: figure if math.isfinite(figure) else None}
@@ -68,7 +70,7 @@ class LargestPart(Column):
         return self._largest(found, basis(values) if SAMPLES in self.series else None)
 
     def evaluate(self, curves):
-        found = [(curve, curve.average()) for curve in layers([curve for curve in curves if curve.draw != "samples"])]
+        found = [(curve, curve.average(self.unit.adds)) for curve in layers([curve for curve in curves if curve.draw != "samples"])]
         return self._largest(found, Basis.of_curves(curves))
 
     @staticmethod
@@ -108,7 +110,7 @@ COLUMNS = (
 
 # Columns of an upstream of a service.
 UPSTREAM_COLUMNS = (
-    Column("in_progress", "in progress", "requests", "at it", unit.Unit("requests"), (AT_UPSTREAMS,)),
+    Column("in_progress", "in progress", "requests", "at it", unit.REQUESTS, (AT_UPSTREAMS,)),
     Column("requests", "requests", "per s", "req/s", unit.RATE, (TO_UPSTREAMS,)),
     Column("average", "average", "response", "mean", unit.SECONDS, (UPSTREAM_MEAN,)),
     Column("p99", "p99", "response", "p99", unit.SECONDS, (UPSTREAM_TAIL,), figure="median"),

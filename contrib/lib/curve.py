@@ -29,6 +29,7 @@ class Curve:
     percentile: bool = False    # percentiles must not be averaged
     end: float = math.inf       # of the span, perhaps before that of the grid
     lag: float = 0      # seconds from the last value of anything to it
+    covered: float = 0  # the part of the span in which any service of the host has a value
 
     def last(self):
         return next((value for value in reversed(self.values) if not math.isnan(value)), math.nan)
@@ -42,9 +43,11 @@ class Curve:
     def is_current(self):
         return self.age() - self.lag <= CURRENT * self.grid.step
 
-    def average(self):
+    def average(self, adds=False):
+        """adds: see Unit"""
         values = known(self.values)
-        return sum(values) / len(values) if values else math.nan
+        count = max(len(values), self.covered * len(self.values)) if adds else len(values)
+        return sum(values) / count if values else math.nan
 
     def median(self):
         """The median over time, which stands for the average of percentiles."""
@@ -73,7 +76,8 @@ def total(curves, label, draw, color):
         return dataclasses.replace(curves[0], label=label, draw=draw, color=color)
     grid = max((curve.grid for curve in curves), key=lambda grid: grid.step)
     values = add([curve.on(grid).values for curve in curves])
-    return Curve(label, draw, color, grid, values, max(known(values), default=math.nan), end=curves[0].end, lag=curves[0].lag)
+    return Curve(label, draw, color, grid, values, max(known(values), default=math.nan), end=curves[0].end, lag=curves[0].lag,
+                 covered=curves[0].covered)
 
 
 def largest(curves, colors):

@@ -140,7 +140,7 @@ GRAPHS = {
         Graph("Responses by class, share of all", unit.SHARE, (Series("percent-response-*"),), log=True),
         Graph("Service time by class of the response", unit.SECONDS, (Series("latency-service-*-average"),), log=True),
         Graph("Service time by class, 99th percentile", unit.SECONDS, (Series("latency-service-*-percentile-99"),), log=True),
-        Graph("Requests in the service", unit.Unit("requests"), (
+        Graph("Requests in the service", unit.REQUESTS, (
             Series("gauge-requests_in_progress", label="in progress", draw="area", color=GREEN),
             Series("gauge-requests_waiting", label="waiting", color=RED))),
         Graph("Oldest request", unit.SECONDS, (Series("gauge-requests_oldest", label="age", color=BLUE),)),
@@ -157,7 +157,7 @@ GRAPHS = {
             Series("if_octets-client", "tx", "sent as client", "dashes"))),
     ),
     "Upstreams": (
-        Graph("Requests at upstreams", unit.Unit("requests"), (AT_UPSTREAMS,), parts=True),
+        Graph("Requests at upstreams", unit.REQUESTS, (AT_UPSTREAMS,), parts=True),
         Graph("Requests to upstreams", unit.RATE, (TO_UPSTREAMS,)),
         Graph("Mean response time of upstreams", unit.SECONDS, (UPSTREAM_MEAN,), log=True),
         Graph("99th percentile of upstreams", unit.SECONDS, (UPSTREAM_TAIL,), log=True),

@@ -5,7 +5,7 @@ import dataclasses
 import os
 
 import name
-from curve import total
+from curve import known, total
 from definitions import GREY, MORE_COLORS, OVERVIEW, PALETTE
 from service import Service
 
@@ -22,6 +22,12 @@ def find(tree, hosts, names):
                         for service, path in instances.items()]
             found[host] = [s for s in services if (not names or s.parent in names) and s.files]
     return {host: services for host, services in found.items() if services}
+
+
+def covered(services, span):
+    """The part of a span in which any service has a value."""
+    first = [next(iter(service.read_spans[span][1].values()))[0] for service in services if service.is_in(span)]
+    return max((len(known(values)) / len(values) for values in first), default=0)
 
 
 def order(services, weights):

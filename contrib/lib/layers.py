@@ -8,9 +8,9 @@ import math
 import re
 
 import unit
-from columns import Column, LargestPart
-from definitions import DISK_READ, DISK_WRITTEN, IN_REQUESTS, PROCESSES, SAMPLES, STARTED, SYSTEM, TAIL, USER, Series
-from name import PLUGIN
+from columns import COLUMNS, Column, LargestPart
+from definitions import SAMPLES, Series
+from name import OTHER, PLUGIN
 from parts import PartUnit
 
 
@@ -65,8 +65,15 @@ class Layer:
     also: tuple = ()        # Ranks for additional texts
     devices: tuple = ()
     lines: tuple = ()       # (title, column): charts with a line for each service with a colour
+    note: str = ""          # what is counted
     parts: tuple = ()       # (instance, label): subjects that are no services but have a part in the sum,
     labelled: tuple = ()    # in these columns, by series TYPE-INSTANCE-LABEL
+
+
+OF_SERVICE = {column.name: column for column in COLUMNS}
+# Parts of a sum that are nobody's, by name, and what they are. They are never named as the cause.
+NOBODY = {OTHER: "what has no series of its own; a <Service> block gives it one",
+          "writeback": "the kernel's writing of what services have written before"}
 
 
 def of(*files, source="value", **options):
@@ -83,21 +90,25 @@ def read_and_written(file):
 
 # --- processes ----------------------------------------------------------------------------------
 
-FORKS = Column("started", "started", "per s", "start/s", unit.RATE, of("fork_rate"))
-STARTS = Column("started", "started", "per s", "start/s", unit.RATE, (STARTED,))
+# A fork counts for the service that makes the process, a start for the one that the process comes to belong to.
+FORKS = Column("forks", "forks", "per s", "fork/s", unit.RATE, of("fork_rate"))
+STARTS = OF_SERVICE["started"]
 FAILED = Column("failed", "failed", "per s", "fail/s", unit.RATE, of("total_events-exits_failed"))
 KILLED = Column("killed", "killed", "per s", "kill/s", unit.RATE, of("total_events-exits_by_signal"))
-SPAWNS = {"says": "{name} starts {amount} processes a second, {share} of all", "nothing": "no process is started",
-          "title": "Processes started by service"}
 
 LIFE = Layer(
     "processes", "Processes",
-    ranks=(Rank(FORKS, **SPAWNS), Rank(STARTS, **SPAWNS)),
+    ranks=(Rank(FORKS, "{name} forks {amount} processes a second, {share} of all", "no process is forked",
+                "Processes forked by service", (STARTS,)),
+           Rank(STARTS, "{amount} processes a second start as {name}, {share} of all", "no process is started",
+                "Processes started by service")),
+    note="A fork counts for the service that makes a process, a start for the service that the process then belongs to: "
+         "that of its program, if it executes one that is a service.",
     columns=(
         Column("executed", "executed", "per s", "exec/s", unit.RATE, of("total_events-execs")),
         FAILED, KILLED,
         Column("short_lived", "short-lived", "% of ended", "short%", unit.SHARE, of("percent-short_lived")),
-        Column("processes", "procs", "number", "procs", unit.NUMBER, (PROCESSES,), figure="maximum")),
+        OF_SERVICE["processes"]),
     also=(Rank(FAILED, "{name} has most failures, {amount} a second", title="Processes that failed, by service"),
           Rank(KILLED, "{name} has most that a signal ends, {amount} a second")),
     probes=(Probe("lifecycle", "who starts them, what they execute, and how they end", FAILED),))
@@ -115,7 +126,7 @@ RUN_QUEUE = Layer(
                 "no thread is runnable", "Runnable threads by service"),),
     columns=(
         Column("waiting", "waiting", "threads", "waiting", unit.THREADS, of("delay_rate-delay-cpu")),
-        Column("cpu", "CPU", "% of one", "CPU%", unit.CPU, (USER, SYSTEM)),
+        OF_SERVICE["cpu"],
         RUN_QUEUE_TAIL, THROTTLED,
         Column("migrations", "migrations", "per s", "migr/s", unit.RATE, of("total_events-cpu_migrations"))),
     also=(Rank(THROTTLED, "{name} is held back by its CPU limit in {amount} % of the periods"),),
@@ -131,11 +142,11 @@ RUN_QUEUE = Layer(
 
 # --- disk ---------------------------------------------------------------------------------------
 
-SUBMITTED = Column("disk", "to disks", "bytes/s", "disk/s", unit.BYTE_RATE, read_and_written("disk_octets-submitted"))
+SUBMITTED = Column("submitted", "submitted", "bytes/s", "subm/s", unit.BYTE_RATE, read_and_written("disk_octets-submitted"))
 OPERATIONS = Column("operations", "operations", "per s", "ops/s", unit.RATE, read_and_written("disk_ops-submitted"))
 READ_TIME = Column("read_p99", "p99", "of a read", "read p99", unit.SECONDS, tail("latency-disk_read"), figure="median")
 WRITE_TIME = Column("write_p99", "p99", "of a write", "write p99", unit.SECONDS, tail("latency-disk_write"), figure="median")
-MOVED = Column("disk", "to disks", "bytes/s", "disk/s", unit.BYTE_RATE, (DISK_READ, DISK_WRITTEN))
+MOVED = OF_SERVICE["disk"]
 BUSY = Column("busy", "busy", "of time", "busy", unit.Unit("percent", "%"), (
     Series("disk_io_time", "io_time", scale=0.1),))
 BLOCKED = Column("blocked", "blocked", "threads", "blocked", unit.THREADS, of("delay_rate-delay-blkio"))
@@ -223,19 +234,18 @@ def in_calls(series):
         Column("threads", "in calls", "threads", "threads", unit.THREADS, series),
         "{name} has {amount} threads in system calls, {share} of all[, most in {call}]",
         "no thread is held up in a system call", "Threads in system calls by service",
-        (LargestPart("call", "call", "largest part", "call", PartUnit("percent"), series),))
+        (LargestPart("call", "call", "largest part", "call", PartUnit("percent", adds=True), series),))
 
 
 CALLS = Layer(
     "system_calls", "System calls",
     ranks=(in_calls(ASLEEP), in_calls(CALLED),
-           Rank(Column("requests", "in progress", "requests", "requests", unit.Unit("requests"),
+           Rank(Column("requests", "in progress", "requests", "requests", unit.REQUESTS,
                        of("gauge-requests_in_progress")),
                 "{name} has {amount} requests in progress, {share} of all[; largest part of their time: {why}]",
                 "no request is in progress", "Requests in progress by service")),
     columns=(
-        LargestPart("why", "why", "of a request", "why", PartUnit("percent"), (*IN_REQUESTS, SAMPLES)),
-        Column("p99", "p99", "response", "p99", unit.SECONDS, TAIL, first=True),
+        OF_SERVICE["why"], OF_SERVICE["p99"],
         Column("errors", "errors", "calls/s", "err/s", unit.RATE, of("errors-syscall-*"))),
     probes=(Probe("delay", "in which system calls threads sleep, by samples, at no cost per call",
                   Column("asleep", "", "", "", unit.THREADS, of("delay_rate-syscall-*")), "by_syscall"),

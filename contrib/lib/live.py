@@ -63,8 +63,6 @@ class Row:
     def figure(self, column):
         return column.of(self.values)
 
-    amount = figure
-
     def upstreams(self):
         """A row for each upstream."""
         found = {}
@@ -142,7 +140,7 @@ def summary(many):
     hosts = sorted({row.host for row in many})
     said = [printable(hosts[0]) if len(hosts) == 1 else f"{len(hosts)} hosts"]
     for column, before, after in SUMMED:
-        amounts = [amount for row in of_hosts if not math.isnan(amount := row.amount(column))]
+        amounts = [amount for row in of_hosts if not math.isnan(amount := row.figure(column))]
         said += [before + column.unit.write(sum(amounts)) + after] if amounts else []
     return "  ".join(said)
 

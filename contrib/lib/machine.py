@@ -2,14 +2,13 @@
 """The page of a machine: its triage, layer by layer, with charts. The texts come from triage.py."""
 
 import functools
-import math
 import os
 import urllib.parse
 
 import page
 import triage
 from chart import Chart
-from curve import known, total
+from curve import total
 from definitions import GREY, PALETTE, Graph
 from text import escape
 from unit import SECONDS
@@ -21,9 +20,8 @@ UP = "../"          # from these pages
 class SpanSubject:
     """A subject with its values in a span of time."""
 
-    def __init__(self, service, span, covered):
-        """covered: the part of the span for which there are any values"""
-        self.service, self.span, self.covered = service, span, covered
+    def __init__(self, service, span):
+        self.service, self.span = service, span
         self.host = service.host
         self.name, self.title, self.is_device = service.name, service.title, service.is_device
         self.whole = self
@@ -35,23 +33,10 @@ class SpanSubject:
     def figure(self, column):
         return column.evaluate(self.curves(column))
 
-    def amount(self, column):
-        """Unknown values count as 0."""
-        whole = column.total(self.curves(column))
-        return whole.weight() / self.covered if whole else math.nan
-
-
-def covered(services, span):
-    """The part of a span in which any service has a value."""
-    first = [next(iter(service.read_spans[span][1].values()))[0] for service in services]
-    return max(len(known(values)) / len(values) for values in first)
-
 
 def subjects(services, span):
     """The subjects without processes, which are included in their services."""
-    present = [service for service in services if service.is_in(span) and not service.is_process]
-    part = covered(present, span) if present else 0
-    return [SpanSubject(service, span, part) for service in present]
+    return [SpanSubject(service, span) for service in services if service.is_in(span) and not service.is_process]
 
 
 def findings(services, spans):
@@ -141,9 +126,10 @@ def pictures(finding, span, colors):
 
 
 def section(finding, span, colors):
+    note = f'<p class="soft">{escape(finding.note)}</p>\n' if finding.note else ""
     hints = "".join(f'<p class="soft">{escape(probe.hint())}.</p>\n' for probe in finding.off)
     return (f'<h2 id="{anchor(finding, span)}">{finding.layer.title}</h2>\n<p class="finding">{sentence(finding, UP)}</p>\n'
-            + "".join(map(table, finding.tables)) + pictures(finding, span, colors) + hints)
+            + "".join(map(table, finding.tables)) + note + pictures(finding, span, colors) + hints)
 
 
 def pick_colors(found):

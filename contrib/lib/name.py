@@ -5,6 +5,7 @@ import re
 
 PREFIX = "ebpf-"
 PLUGIN = "self"     # the plugin's own figures
+OTHER = "other"     # what belongs to no service with series of its own
 PROCESS = re.compile(r"-(\d+)-\d+$")
 
 

@@ -21,6 +21,8 @@ MARK = '<meta name="generator" content="ebpf-graph">'
 OTHERS = "Other metrics"
 SHEETS = "services"     # the directory of the pages of services
 MACHINES = "hosts"      # the directory of the pages of machines
+AVERAGES = ("Averages of rates, CPU time, threads and requests are over all of the time in which the host has values; where a "
+            "service has none, it counts as 0.")
 PICTURED = 3            # services of a host whose request times the page of all services shows
 
 
@@ -206,7 +208,7 @@ def document(title, head, spans, parts):
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{escape(title)}</title>\n<style>\n{_read('style.css')}</style></head><body>\n{head}"
             + tabs(spans, parts) + "<main>" + "".join(map(span_part, spans, parts)) + "</main>\n"
-            f"<footer>Drawn {time.strftime('%F %T %Z')} by ebpf-graph.</footer>\n"
+            f"<footer>Drawn {time.strftime('%F %T %Z')} by ebpf-graph. {AVERAGES}</footer>\n"
             f"<script>\n{''.join(map(_read, scripts))}</script></body></html>\n")
 
 

@@ -75,6 +75,7 @@ class Service:
         self.host, self.name, self.parent, self.directory = host, own_name, parent, directory
         self.updated = 0
         self.newest = math.inf  # the last update of any service of the host
+        self.covered = {}       # span -> the part of it in which any service of the host has a value
         self.read_spans = {}    # span -> (grid, {(file, data source): (averages, highest of all)})
 
     @functools.cached_property
@@ -173,7 +174,7 @@ class Service:
     def drawn(self, many, span):
         """Like curves(), as (series, file, curve)."""
         grid, columns = self.read_spans.get(span, (None, {}))
-        ends = span.end, max(0, span.end - self.newest)
+        ends = span.end, max(0, span.end - self.newest), self.covered.get(span, 0)
         matches = [(series, *match) for series in many for match in self.match(series)]
         ramp = ramp_of([file for series, file, _ in matches if is_ramp(series)])
         return [(series, file, self._curve(series, varying, ramp.get(file) or PALETTE[index % len(PALETTE)], grid,
@@ -194,11 +195,11 @@ class Service:
         return layers + self.curves(graph.above, span)[:1] + self.curves(graph.samples, span) if layers else []
 
     @staticmethod
-    def _curve(series, varying, color, grid, values, most, end, lag):
+    def _curve(series, varying, color, grid, values, most, end, lag, covered):
         if series.scale != 1:
             values, most = array.array("d", [value * series.scale for value in values]), most * series.scale
         return Curve(series.label.replace("*", varying), series.draw, series.color or color, grid, values, most,
-                     PERCENTILE in series.file, end, lag)
+                     PERCENTILE in series.file, end, lag, covered)
 
     def sum(self, graph, span, color, first=False):
         """The sum of the graph's series, or the first of them, as a curve with the service's name; None without values."""

@@ -2,15 +2,15 @@
 """What is busy on a machine, layer by layer, and which service causes it: for ebpf-graph's page of a machine and for
 ebpf-top. layers.py defines the layers.
 
-A subject is a service or a device. It has host, name, title, is_place, figure(column), and amount(column), its part in the
-sum of all."""
+A subject is a service or a device. It has host, name, title, is_device and figure(column), the one value that is stated
+of it anywhere."""
 
 import math
 import re
 import textwrap
 
 from columns import Column
-from layers import LAYERS, labelled
+from layers import LAYERS, NOBODY, labelled
 from parts import ShareUnit
 from table import lines as table_lines
 from table import shorten
@@ -24,7 +24,7 @@ SHARE = Column("share", "share", "of all", "share", ShareUnit("percent"), ())
 
 def by_amount(subjects, column):
     """(subject, amount) of each subject with a known amount, largest first."""
-    amounts = [(subject, subject.amount(column)) for subject in subjects]
+    amounts = [(subject, subject.figure(column)) for subject in subjects]
     known = [(subject, amount) for subject, amount in amounts if math.isfinite(amount) and amount >= 0]
     return sorted(known, key=lambda one: (-one[1], one[0].title))
 
@@ -99,9 +99,6 @@ class Labelled:
     def figure(self, column):
         return self.whole.figure(labelled(column, self.name)) if column in self.columns else math.nan
 
-    def amount(self, column):
-        return self.whole.amount(labelled(column, self.name)) if column in self.columns else math.nan
-
     def curves(self, column):
         return self.whole.curves(labelled(column, self.name))
 
@@ -111,7 +108,7 @@ class Device:
 
     def __init__(self, whole, title):
         self.whole, self.name, self.title = whole, title, title
-        self.figure = self.amount = whole.figure
+        self.figure = whole.figure
 
     def curves(self, column):
         return self.whole.curves(column)
@@ -127,6 +124,7 @@ class Finding:
                           if subject.is_device and subject.name == instance]
         self.columns = ()   # of the table of services
         self.rank = next((rank for rank in layer.ranks if by_amount(self.services, rank.column)), None)
+        self.note = layer.note if self.rank else ""
         self.off = [probe for probe in layer.probes if not probe.is_on(subjects)]
         self.clauses = []   # (text, Words), that of the rank first
         self.tables = []
@@ -158,15 +156,20 @@ class Finding:
             self._say(devices, known, devices.columns)
 
     def _say(self, rank, subjects, columns):
-        """Adds a text about the largest subject. If no subject has any, adds that, unless there is a text already."""
+        """Adds a text about the largest subject that can be a cause, and about a larger one that is nobody's. If no subject has
+        any, adds that, unless there is a text already."""
         ranked = by_amount(subjects, rank.column)
-        if ranked and ranked[0][1] > 0:
-            subject, amount = ranked[0]
+        causes = [(subject, amount) for subject, amount in ranked if amount > 0 and subject.name not in NOBODY]
+        if causes:
+            subject, amount = causes[0]
             self.clauses.append((rank.says, Words(subject, subjects, columns, name=subject.title,
                                                   amount=rank.column.unit.write(amount),
                                                   share=SHARE.unit.write(share(amount, ranked)))))
-        elif ranked and rank.nothing and not self.clauses:
+        elif ranked and not ranked[0][1] > 0 and rank.nothing and not self.clauses:
             self.clauses.append((rank.nothing, Words(None, subjects, columns)))
+        if rank is self.rank and ranked[0][1] > 0 and (what := NOBODY.get(ranked[0][0].name)):
+            self.clauses.append(("{share} is {owner}: {what}", Words(
+                None, subjects, columns, owner=ranked[0][0].title, what=what, share=SHARE.unit.write(share(ranked[0][1], ranked)))))
 
     def sentence(self, mark=plain):
         """A sentence about the layer and its largest subject. mark: see compose()"""
@@ -193,6 +196,8 @@ class Finding:
                 yield "heading", "  " + heading
                 for line in body:
                     yield "row", "  " + line
+        if self.note:
+            yield from wrapped("note", self.note, "  ")
         for probe in self.off:
             yield from wrapped("note", probe.hint(), "  ")
 

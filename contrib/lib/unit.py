@@ -20,6 +20,7 @@ class Unit:
     small: bool = False     # prefixes for small values, too: m, µ
     exponent: bool = False  # powers of ten in place of prefixes, which would be wrong for squares
     whole: bool = False     # integers only
+    adds: bool = False      # parts of a sum: where a service has no value, it counts as 0 in an average
 
     def write(self, value):
         """Three digits, prefix and symbol: 12.3 ms, 3.02 MiB."""
@@ -88,11 +89,12 @@ def age(seconds):
 
 
 NUMBER = Unit("number", whole=True)
-RATE = Unit("per second")
+RATE = Unit("per second", adds=True)
 SECONDS = Unit("seconds", "s", small=True)
 SQUARES = Unit("square seconds", "s²", exponent=True)
 SHARE = Unit("percent")
-CPU = Unit("percent of one CPU")
-THREADS = Unit("threads")
+CPU = Unit("percent of one CPU", adds=True)
+THREADS = Unit("threads", adds=True)
+REQUESTS = Unit("requests", adds=True)
 BYTES = Unit("bytes", "B", 1024)
-BYTE_RATE = Unit("bytes per second", "B/s", 1024)
+BYTE_RATE = Unit("bytes per second", "B/s", 1024, adds=True)

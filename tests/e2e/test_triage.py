@@ -82,7 +82,7 @@ def test_blame(check):
     found = inspect(machine())
     check.equal("layers in order", list(found), ["processes", "run_queue", "disk", "network", "system_calls"])
     check.equal("who is to blame", said(found), {
-        "processes": "cron starts 340 processes a second, 92 % of all; cron has most failures, 2 a second",
+        "processes": "cron forks 340 processes a second, 92 % of all; cron has most failures, 2 a second",
         "run_queue": "php has 2 runnable threads, 67 % of all; 1 of all wait for a CPU; the 99th percentile of a wait is 5 ms",
         "disk": "backup submits 6 MiB/s, 75 % of all I/O; vda is busy for 97 % of the time, reads take 250 ms at the 99th "
                 "percentile",
@@ -121,7 +121,7 @@ def test_by_default(check):
                      "latency-in_disk": 0.03, "latency-in_cpu": 0.01})}
     found = inspect({"web": service(listing, 0.1, 0.1), "rest": service(plain({"total_events-processes_started": 1.0}))})
     check.equal("what it says", said(found), {
-        "processes": "web starts 3 processes a second, 75 % of all",
+        "processes": "3 processes a second start as web, 75 % of all",
         "run_queue": "web has 0.20 runnable threads, 100 % of all; 0.10 of all wait for a CPU",
         "disk": "web reads and writes 1 MiB/s, 100 % of all to and from disks",
         "network": "web receives and sends 4 MiB/s, 100 % of all",
@@ -142,7 +142,7 @@ def test_nothing(check):
     check.equal("one of which nothing is known", set(said(inspect({"x": {("ps_rss", "value"): math.nan}})).values()), {"unknown"})
     idle = inspect({"x": service(plain({"fork_rate": 0.0, "total_events-retransmits": 0.0, "delay_rate-syscall-futex": 3.0}))})
     check.equal("one that does nothing", [said(idle)[name] for name in ("processes", "run_queue", "network")],
-                ["no process is started", "no thread is runnable", "no segment is retransmitted"])
+                ["no process is forked", "no thread is runnable", "no segment is retransmitted"])
     check.equal("nobody is to blame", idle["processes"].json()["blame"], None)
     check.equal("and no table", [line for kind, line in idle["processes"].lines(5, 80) if kind == "row"], [])
     for odd in (math.inf, -1.0, math.nan, 1e308):
@@ -168,7 +168,7 @@ def test_many(check):
     check.equal("all are in JSON", len(found["processes"].json()["services"]), len(many))
     for text in HOSTILE:
         one = inspect({text: service(plain({"fork_rate": 5.0}))})["processes"]
-        check.true(f"{text[:20]!r} is named as it is", one.sentence().startswith(triage.plain(text, one) + " starts 5 "))
+        check.true(f"{text[:20]!r} is named as it is", one.sentence().startswith(triage.plain(text, one) + " forks 5 "))
 
 
 def test_table(check):
@@ -253,7 +253,7 @@ def test_top(check):
     check.equal("a device", (device["device"], device["busy"], device["read_p99"], device["write_p99"]),
                 ("vda", 97, 0.25, None))
     lines = top("--socket", path, "--once", "--triage").stdout.splitlines()
-    check.true("the first line", lines[0].startswith("Processes: cron starts 340"), lines[0])
+    check.true("the first line", lines[0].startswith("Processes: cron forks 340"), lines[0])
     check.equal("the table below", [line.split()[0] for line in lines[1:5]], ["service", "cron", "idle", MARKUP])
     upstreams = {one["service"]: one["upstreams"] for one in json.loads(top("--socket", path, "--json").stdout)["services"]
                  if "upstreams" in one}
@@ -304,7 +304,7 @@ def test_sheet(check):
     page = check_page(check, os.path.join(output, "hosts", "db1.html"))
     check.equal("sections", list(page.findings["span"]), ["Processes", "Run queue", "Disk", "Network", "System calls"])
     finding = page.findings["span"]
-    check.contains("processes", finding["Processes"], "cron starts 340 processes a second, 81 % of all")
+    check.contains("processes", finding["Processes"], "cron forks 340 processes a second, 81 % of all")
     check.contains("disk", finding["Disk"], "backup submits 6 MiB/s, 75 % of all I/O; vda is busy for 97 % of the time")
     check.contains("system calls", finding["System calls"], f"{MARKUP} has 9 threads in system calls, 90 % of all, most in "
                                                             f"{UPSTREAM} 100 %")
@@ -312,12 +312,12 @@ def test_sheet(check):
     check.equal("shares", {name: row["share"] for name, row in shares.items()}, {"cron": "81 %", "gone": "12 %", "idle": "7 %"})
     check.equal("who submits, and devices", list(page.sections["span", "Disk"]), ["backup", "writeback", "vda", "vdb"])
     charts = page.charts["span"]
-    check.equal("processes by service", list(charts["Processes started by service"]), ["cron", "gone", "all others"])
+    check.equal("processes by service", list(charts["Processes forked by service"]), ["cron", "gone", "all others"])
     check.equal("devices", list(charts["Reads of devices, 99th percentile"]), ["vda"])
     check.equal("the machine", list(charts["TCP of the machine"]), ["retransmits"])
     check.equal("no element by somebody's name", [tag for tag in ("<b>", "<i>") if tag in page.source], [])
     index = check_page(check, os.path.join(output, "index.html"))
-    check.contains("on the page of all", index.text.replace(NBSP, " "), "cron starts 340 processes a second, 81 %")
+    check.contains("on the page of all", index.text.replace(NBSP, " "), "cron forks 340 processes a second, 81 %")
     check.true("with the way there", "hosts/db1.html#span-disk" in index.links and "#span-disk" in page.anchors)
     check.equal("devices are in no table of services", [name for name in ("vda", "sched", "disk") if name in index.tables["span"]],
                 [])

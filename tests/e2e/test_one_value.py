@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""One quantity has one value on all pages of ebpf-graph: in the sentences of the triage, in its tables, in the table of all services
+and in the legends of the charts. And `other`, which is nobody, is never named as the cause."""
+
+import os
+import subprocess
+import sys
+import time
+
+from e2e import TOP, Check, check_page
+from tree import Tree
+
+sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
+sys.dont_write_bytecode = True
+import live  # noqa: E402
+import triage  # noqa: E402
+from unit import NBSP  # noqa: E402
+
+END, SPAN = int(time.time()), 600
+
+
+def plain(text):
+    return text.replace(NBSP, " ")
+
+
+def make(directory):
+    """`true` is there for a third of the time, in which 840 a second start; its shell forks them all."""
+    tree = Tree(directory, END, SPAN)
+    steps = SPAN // tree.step + 1
+    there = steps // 3 * tree.step      # with a step for the first value of a counter
+    for service, until in (("shell", 0), ("true", SPAN - there), ("other", 0)):
+        tree.file("h", service, "ps_cputime", 250000, 250000, until=until)
+        tree.file("h", service, "ps_count", 1, 1, until=until)
+    tree.file("h", "shell", "fork_rate", 280)
+    tree.file("h", "true", "fork_rate", 0, until=SPAN - there)
+    tree.file("h", "other", "fork_rate", 420)
+    tree.file("h", "true", "total_events-processes_started", 840, until=SPAN - there)
+    tree.file("h", "other", "total_events-processes_started", 70)
+    tree.file("h", "shell", "disk_octets-submitted", 0, 2 << 20)
+    tree.file("h", "true", "disk_octets-submitted", 0, 6 << 20, until=SPAN - there)
+    tree.file("h", "other", "disk_octets-submitted", 0, 6 << 20)
+    return there / SPAN
+
+
+def test_pages(check):
+    directory, output = os.path.join(check.dir, "rrd"), os.path.join(check.dir, "pages")
+    part = make(directory)
+    done = subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", directory, "--output", output, "--start",
+                           str(END - SPAN), "--end", str(END)], capture_output=True, text=True, timeout=120, check=False)
+    check.equal("exit status and complaints", (done.returncode, done.stderr), (0, ""))
+    index = check_page(check, os.path.join(output, "index.html"))
+    host = check_page(check, os.path.join(output, "hosts", "h.html"))
+    page = check_page(check, os.path.join(output, "services", "h", "true.html"))
+    processes = host.sections["span", "Processes"]
+    started = index.tables["span"]["true"]["started"]
+    check.within("starts a second of true, of all the time", float(started), 840 * part * 0.9, 840 * part * 1.1)
+    overview, own = index.charts["span"]["Processes started by service"], page.charts["span"]["Processes started and ended"]
+    check.equal("and everywhere", (processes["true"]["started"], plain(overview["true"][1]), plain(own["started"][1])), (started,) * 3)
+    check.equal("CPU in both tables and in the triage's chart", (host.sections["span", "Run queue"]["true"]["CPU"],
+                host.charts["span"]["Runnable threads by service"]["true"][1]),
+                (index.tables["span"]["true"]["CPU"], host.sections["span", "Run queue"]["true"]["runnable"]))
+    check.equal("forks, in table and chart", [plain(row[1]) for row in host.charts["span"]["Processes forked by service"].values()],
+                [processes["shell"]["forks"], processes["other"]["forks"]][::-1] if len(
+                    host.charts["span"]["Processes forked by service"]) == 2 else [])
+    finding = host.findings["span"]
+    check.equal("the sentence has the forks of the table", plain(finding["Processes"]).partition(",")[0],
+                f"shell forks {processes['shell']['forks']} processes a second")
+    submitted = host.sections["span", "Disk"]
+    check.equal("who did it, by the value and share of the table", plain(finding["Disk"]).partition(" of all")[0],
+                plain(f"shell submits {submitted['shell']['submitted']}, {submitted['shell']['share']}"))
+    check.contains("and the rest", finding["Disk"], f"{submitted['other']['share']} is other: what has no series of its own")
+    check.equal("the same sentence on both pages", [word for word in finding.values() if plain(word) not in plain(index.text)], [])
+    check.contains("what is counted", plain(host.text), "A fork counts for the service that makes a process")
+
+
+def test_nobody(check):
+    """Nothing but `other` and the kernel's writing does anything."""
+    submitted = {("disk_octets-submitted", "write"): 9.0 * 2 ** 20, ("ps_count", "processes"): 1}
+    written = {("disk_octets-submitted-writeback", "write"): 20.0 * 2 ** 20}
+    for extra, share, who in (({}, "100 %", "other: what has no series"), ({"disk": written}, "69 %", "writeback: the kernel's writing")):
+        found = live.findings(live.rows({("h", name): of for name, of in {"other": submitted, **extra}.items()}))["h"]
+        disk = next(finding for finding in found if finding.layer.name == "disk")
+        check.contains("whose it is", plain(disk.sentence()), f"{share} is {who}")
+        check.equal("nobody is to blame", disk.json()["blame"], None)
+        check.true("it is in the table", "other" in [subject.name for subject, _ in disk.tables[0].rows])
+    idle = triage.inspect(live.rows({("h", "other"): {("disk_octets-submitted", "write"): 0.0, ("ps_count", "processes"): 1}}))
+    check.equal("nothing of anybody", [plain(one.sentence()) for one in idle if one.layer.name == "disk"], ["nothing is read or written"])
+
+
+with Check() as checks:
+    test_pages(checks)
+    test_nobody(checks)
