@@ -140,7 +140,7 @@ class Finding:
         self.columns = *self.rank.columns, *self.layer.columns
         rows = [(subject, [amount, share(amount, ranked), *map(subject.figure, self.columns)]) for subject, amount in ranked]
         self.tables.append(Table(self.rank, "service", (self.rank.column, SHARE, *self.columns), rows,
-                                 [rank.column for rank in ranks]))
+                                 [*(rank.column for rank in ranks), *self.rank.columns]))
         for rank in ranks:
             self._say(rank, self.services, self.columns)
 

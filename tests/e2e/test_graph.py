@@ -325,8 +325,10 @@ def test_spans(check, tree):
     shown = {span: sorted(re.sub("ended .*", "", name) for name in table) for span, table in page.tables.items()}
     check.equal("services", shown, {"hour": ["lives"], "day": ["ended", "lives"], "week": ["ended", "lives", "past"]})
     check.equal("who is gone", page.text.count("ended 20"), 3)
-    used = {cells["CPU"] for table in page.tables.values() for cells in table.values()}
-    check.equal("their CPU while they lived", used, {"50"})
+    used = {span: [cells["CPU"] for _, cells in sorted(table.items())] for span, table in page.tables.items()}
+    check.equal("the CPU of who was there all the time", {many[-2 if span == "week" else -1] for span, many in used.items()}, {"50"})
+    check.true("of who was not, the time without it counts as 0", all(float(cpu) < 50 for cpu in (used["day"][0], used["week"][0], used["week"][2])),
+               used)
     memory = {span: charts["Memory"]["resident now"] for span, charts in
               check_page(check, sheet(output, "db1", "lives")).charts.items()}
     check.equal("a spike is the maximum of all spans that have it", [most for _, _, most in memory.values()],
