@@ -9,7 +9,7 @@ import re
 
 import unit
 from columns import COLUMNS, Column, LargestPart
-from definitions import SAMPLES, Series
+from definitions import Series
 from name import OTHER, PLUGIN
 from parts import PartUnit
 
