@@ -103,7 +103,7 @@ LIFE = Layer(
            Rank(STARTS, "{amount} processes a second start as {name}, {share} of all", "no process is started",
                 "Processes started by service")),
     note="A fork counts for the service that makes a process, a start for the service that the process then belongs to: "
-         "that of its program, if it executes one that is a service.",
+         "that of its program, if it executes one that is a service. Starts of a service without series yet are those of other.",
     columns=(
         Column("executed", "executed", "per s", "exec/s", unit.RATE, of("total_events-execs")),
         FAILED, KILLED,

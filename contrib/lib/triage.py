@@ -168,7 +168,7 @@ class Finding:
         elif ranked and not ranked[0][1] > 0 and rank.nothing and not self.clauses:
             self.clauses.append((rank.nothing, Words(None, subjects, columns)))
         if rank is self.rank and ranked[0][1] > 0 and (what := NOBODY.get(ranked[0][0].name)):
-            self.clauses.append(("{share} is {owner}: {what}", Words(
+            self.clauses.append(("{share} is {owner} ({what})", Words(
                 None, subjects, columns, owner=ranked[0][0].title, what=what, share=SHARE.unit.write(share(ranked[0][1], ranked)))))
 
     def sentence(self, mark=plain):

@@ -69,7 +69,7 @@ def test_pages(check):
     submitted = host.sections["span", "Disk"]
     check.equal("who did it, by the value and share of the table", plain(finding["Disk"]).partition(" of all")[0],
                 plain(f"shell submits {submitted['shell']['submitted']}, {submitted['shell']['share']}"))
-    check.contains("and the rest", finding["Disk"], f"{submitted['other']['share']} is other: what has no series of its own")
+    check.contains("and the rest", finding["Disk"], f"{submitted['other']['share']} is other (what has no series of its own")
     check.equal("the same sentence on both pages", [word for word in finding.values() if plain(word) not in plain(index.text)], [])
     check.contains("what is counted", plain(host.text), "A fork counts for the service that makes a process")
 
@@ -78,7 +78,7 @@ def test_nobody(check):
     """Nothing but `other` and the kernel's writing does anything."""
     submitted = {("disk_octets-submitted", "write"): 9.0 * 2 ** 20, ("ps_count", "processes"): 1}
     written = {("disk_octets-submitted-writeback", "write"): 20.0 * 2 ** 20}
-    for extra, share, who in (({}, "100 %", "other: what has no series"), ({"disk": written}, "69 %", "writeback: the kernel's writing")):
+    for extra, share, who in (({}, "100 %", "other (what has no series"), ({"disk": written}, "69 %", "writeback (the kernel's writing")):
         found = live.findings(live.rows({("h", name): of for name, of in {"other": submitted, **extra}.items()}))["h"]
         disk = next(finding for finding in found if finding.layer.name == "disk")
         check.contains("whose it is", plain(disk.sentence()), f"{share} is {who}")
