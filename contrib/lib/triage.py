@@ -139,6 +139,9 @@ class Finding:
         ranked = by_amount(self.services, self.rank.column)
         self.columns = *self.rank.columns, *self.layer.columns
         rows = [(subject, [amount, share(amount, ranked), *map(subject.figure, self.columns)]) for subject, amount in ranked]
+        # Of equal parts, the larger figure in the rank's further columns is first.
+        last = 2 + len(self.rank.columns)
+        rows.sort(key=lambda row: (-row[1][0], *(0 if math.isnan(figure) else -figure for figure in row[1][2:last])))
         self.tables.append(Table(self.rank, "service", (self.rank.column, SHARE, *self.columns), rows,
                                  [*(rank.column for rank in ranks), *self.rank.columns]))
         for rank in ranks:
@@ -159,17 +162,21 @@ class Finding:
         """Adds a text about the largest subject that can be a cause, and about a larger one that is nobody's. If no subject has
         any, adds that, unless there is a text already."""
         ranked = by_amount(subjects, rank.column)
-        causes = [(subject, amount) for subject, amount in ranked if amount > 0 and subject.name not in NOBODY]
-        if causes:
-            subject, amount = causes[0]
-            self.clauses.append((rank.says, Words(subject, subjects, columns, name=subject.title,
-                                                  amount=rank.column.unit.write(amount),
-                                                  share=SHARE.unit.write(share(amount, ranked)))))
-        elif ranked and not ranked[0][1] > 0 and rank.nothing and not self.clauses:
+        if not ranked:
+            return
+        write, (first, most) = rank.column.unit.write, ranked[0]
+        what = NOBODY.get(first.name) if most > 0 else None
+        subject, amount = next(((one, amount) for one, amount in ranked if amount > 0 and one.name not in NOBODY), (None, 0))
+        if subject:
+            beside = ", beside {others} of {owner}" if what and rank is not self.rank else ""
+            self.clauses.append((rank.says + beside, Words(
+                subject, subjects, columns, name=subject.title, amount=write(amount), others=write(most), owner=first.title,
+                share=SHARE.unit.write(share(amount, ranked)))))
+        elif most == 0 and rank.nothing and not self.clauses:
             self.clauses.append((rank.nothing, Words(None, subjects, columns)))
-        if rank is self.rank and ranked[0][1] > 0 and (what := NOBODY.get(ranked[0][0].name)):
+        if what and rank is self.rank:
             self.clauses.append(("{share} is {owner} ({what})", Words(
-                None, subjects, columns, owner=ranked[0][0].title, what=what, share=SHARE.unit.write(share(ranked[0][1], ranked)))))
+                None, subjects, columns, owner=first.title, what=what, share=SHARE.unit.write(share(most, ranked)))))
 
     def sentence(self, mark=plain):
         """A sentence about the layer and its largest subject. mark: see compose()"""

@@ -35,6 +35,10 @@ def make(directory):
     tree.file("h", "shell", "fork_rate", 280)
     tree.file("h", "true", "fork_rate", 0, until=SPAN - there)
     tree.file("h", "other", "fork_rate", 420)
+    tree.file("h", "calm", "fork_rate", 0)
+    tree.file("h", "calm", "total_events-processes_started", 1)
+    tree.file("h", "other", "total_events-exits_failed", 5)
+    tree.file("h", "shell", "total_events-exits_failed", 2)
     tree.file("h", "true", "total_events-processes_started", 840, until=SPAN - there)
     tree.file("h", "other", "total_events-processes_started", 70)
     tree.file("h", "shell", "disk_octets-submitted", 0, 2 << 20)
@@ -64,6 +68,8 @@ def test_pages(check):
     check.equal("forks, in table and chart", {name: plain(forked[name][1]) for name in ("shell", "other")},
                 {name: processes[name]["forks"] for name in ("shell", "other")})
     finding = host.findings["span"]
+    check.contains("who fails, though other fails more", plain(finding["Processes"]), "shell has most failures, 2 a second, beside 5 of other")
+    check.equal("of those without forks, who starts most is first", list(processes), ["other", "shell", "true", "calm"])
     check.equal("the sentence has the forks of the table", plain(finding["Processes"]).partition(",")[0],
                 f"shell forks {processes['shell']['forks']} processes a second")
     submitted = host.sections["span", "Disk"]
