@@ -5,6 +5,9 @@
  */
 #include "dispatch.h"
 
+#include "lacking.h"
+#include "schema/stock_type.h"
+
 #include <collectd.h>
 
 #include <globals.h>
@@ -93,6 +96,8 @@ static void submit_item(void *to, const struct batch_item *item)
 
 static void hand_on_item(const struct dispatch *dispatch, const struct batch_item *item)
 {
+	if (lacking_has(item->type))
+		return;
 	if (dispatch->batch)
 		batch_add(dispatch->batch, item);
 	else
@@ -200,4 +205,22 @@ int dispatch_type(const char *type, struct metric_type *ret_type)
 		ret_type->source[i].kind = source_kind_of(ds->ds[i].type);
 	}
 	return 0;
+}
+
+int dispatch_type_or_stock(const char *type, struct metric_type *ret_type)
+{
+	struct metric_type stock = { 0 }, own = { 0 };
+	bool is_stock = stock_type_lookup(type, &stock) == 0;
+	int status = lacking_has(type) ? -ENOENT : dispatch_type(type, &own);
+
+	if (status == 0 && (!is_stock || stock_type_fits(&stock, &own))) {
+		*ret_type = own;
+		return 0;
+	}
+	if (status == -E2BIG && !is_stock)
+		return status;
+	status = lacking_add(type);
+	if (status == 0)
+		*ret_type = stock;
+	return status;
 }

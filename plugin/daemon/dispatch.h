@@ -53,4 +53,9 @@ void dispatch_notification(enum health health, const char *subject, const char *
  * sources. */
 int dispatch_type(const char *type, struct metric_type *ret_type);
 
+/* The same, except that a type which is not there as in the stock types.db becomes a lacking one:
+ * ret_type is the stock type, or has no data source where that is unknown, and its values are no
+ * longer dispatched. -ENOENT: too many are lacking. */
+int dispatch_type_or_stock(const char *type, struct metric_type *ret_type);
+
 #endif

@@ -2,6 +2,7 @@
 libengine_a_SOURCES += \
 	plugin/daemon/batch.c plugin/daemon/batch.h \
 	plugin/daemon/dispatch.c plugin/daemon/dispatch.h \
+	plugin/daemon/lacking.c plugin/daemon/lacking.h \
 	plugin/daemon/notifier.c plugin/daemon/notifier.h \
 	plugin/daemon/probe_list.c plugin/daemon/probe_list.h \
 	plugin/daemon/publication.c plugin/daemon/publication.h \

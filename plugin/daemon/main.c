@@ -6,6 +6,7 @@
 #include "attach/attachment_list.h"
 #include "config/config.h"
 #include "config/name.h"
+#include "lacking.h"
 #include "notifier.h"
 #include "probe/profiler.h"
 #include "probe/reading.h"
@@ -263,6 +264,7 @@ static int ebpf_init(void)
 		start_upkeep();
 	start_profiler();
 	open_self();
+	lacking_log();
 	/* Returns to the system what libbpf needed for loading: the kernel's types, some
 	 * megabytes. */
 	malloc_trim(0);
@@ -277,6 +279,7 @@ static int ebpf_shutdown(void)
 	sampler_stop(&sampler);
 	self_done(&self);
 	probe_list_done(&list);
+	lacking_done();
 	summary_logged = false;
 	services_done(&services);
 	file_helper_done(&service_files);

@@ -7,6 +7,7 @@
 
 #include "config/name.h"
 #include "dispatch.h"
+#include "lacking.h"
 #include "probe/open.h"
 #include "probe/pause.h"
 #include "probe/probe_mistake.h"
@@ -84,7 +85,7 @@ static void open_probe_of_object(struct probe_list *list, const char *object)
 	if (!services->object.bpf)
 		return;
 	status = probe_open(probe, name, path, interval_of_probe(list, block), block, services,
-			    dispatch_type, &error);
+			    dispatch_type_or_stock, &error);
 	if (status == PROBE_NOT_ENABLED) {
 		probe_mistake_not_enabled(name, block, error.text);
 		list->count--;
@@ -255,6 +256,23 @@ static void open_objects(struct probe_list *list)
 	free(entries);
 }
 
+static void need_types(const struct probe_list *list)
+{
+	struct metric_type ignored;
+
+	dispatch_type_or_stock("bucket", &ignored);
+	if (list->config->buckets)
+		lacking_need("bucket");
+	for (size_t i = 0; i < list->count; i++)
+		for (size_t j = 0; j < list->probes[i].table_count; j++) {
+			const struct schema *schema = &list->probes[i].tables[j].schema;
+
+			for (size_t k = 0; k < schema->metric_count; k++)
+				lacking_need(
+					schema->columns[schema->metrics[k].column[0]].tag.type);
+		}
+}
+
 void probe_list_open(struct probe_list *list, const struct config *config, double interval_s,
 		     struct services *services, struct self *self)
 {
@@ -265,6 +283,7 @@ void probe_list_open(struct probe_list *list, const struct config *config, doubl
 		.self = self,
 	};
 	open_objects(list);
+	need_types(list);
 }
 
 void probe_list_done(struct probe_list *list)

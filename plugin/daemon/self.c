@@ -8,6 +8,7 @@
 #include "bpf/lib/services/service.h"
 #include "config/name.h"
 #include "dispatch.h"
+#include "lacking.h"
 #include "object/map_memory.h"
 #include "util/clock.h"
 #include "util/lock.h"
@@ -309,6 +310,17 @@ bool self_reserved(const char *name)
 
 int self_open(struct self *self, size_t probe_count)
 {
+	static const char *const types[] = {
+		"count",   "duration",    "memory", "objects", "operations_per_second",
+		"percent", "total_events"
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		struct metric_type ignored;
+
+		dispatch_type_or_stock(types[i], &ignored);
+		lacking_need(types[i]);
+	}
 	self->marks = calloc(probe_count + 1, sizeof(*self->marks));
 	return self->marks ? 0 : -ENOMEM;
 }

@@ -18,11 +18,13 @@ libengine_a_SOURCES += \
 	plugin/schema/schema_tags.c plugin/schema/schema_tags.h \
 	plugin/schema/selection.c plugin/schema/selection.h \
 	plugin/schema/series.c plugin/schema/series.h \
+	plugin/schema/stock_type.c plugin/schema/stock_type.h \
 	plugin/schema/subject_kind.h \
 	plugin/schema/tag.c plugin/schema/tag.h \
 	plugin/schema/tag_word.c plugin/schema/tag_word.h \
 	plugin/schema/tail.c plugin/schema/tail.h \
-	plugin/schema/type.h
+	plugin/schema/type.h \
+	plugin/schema/type_line.c plugin/schema/type_line.h
 
 # The names of system calls, as the C library has them for the machine that is built for.
 SYSCALL_NAMES = plugin/schema/syscall_name.h

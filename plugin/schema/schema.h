@@ -18,7 +18,7 @@ enum source_kind { SOURCE_COUNTER, SOURCE_GAUGE, SOURCE_DERIVE, SOURCE_ABSOLUTE 
 
 /* A type of types.db. */
 struct metric_type {
-	size_t source_count;
+	size_t source_count; /* 0: it is unknown, and no values of it are dispatched */
 	struct {
 		char name[TAG_TEXT_MAX];
 		enum source_kind kind;

@@ -60,6 +60,10 @@ static int set_column_source(const struct schema_parser *r, const char *member,
 	bool counted = column->kind == COLUMN_INTEGER && !tag->rate && !tag->per[0];
 	size_t source = source_index(tag, type);
 
+	if (type->source_count == 0) {
+		column->ds = counted ? SOURCE_DERIVE : SOURCE_GAUGE;
+		return 0;
+	}
 	if (column->kind != COLUMN_INTEGER && type->source_count > 1)
 		return error_set(r->error, -EINVAL,
 				 "map %s, member %s: type %s has %zu data sources, moments and "
@@ -225,6 +229,10 @@ static int add_metric(const struct schema_parser *r, uint32_t first)
 				 r->map, tag->type);
 	metric.source_count = type.source_count;
 	metric.series = UINT32_MAX;
+	if (type.source_count == 0) {
+		metric.source_count = 1;
+		metric.column[0] = first;
+	}
 	for (size_t i = 0; i < type.source_count; i++) {
 		int status = find_source(r, tag, type.source[i].name, &metric.column[i]);
 
