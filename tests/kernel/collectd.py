@@ -51,12 +51,13 @@ class Daemon:
     FORGOTTEN = 2  # intervals after which collectd (Timeout) and RRD files (heartbeat) forget a series
 
     def __init__(self, program, base, build, serial, plugin, interval=10, extra="", objects=None, wrap=(),
-                 preexec=None, patience=1, host=HOST, collect=()):
+                 preexec=None, patience=1, host=HOST, collect=(), types=TYPES):
         """plugin: text of the <Plugin ebpf> block; None: a block that only sets the directory of the objects. extra: further
         configuration. wrap: the command to run collectd with. patience: factor of all time limits. collect: probes whose
-        metrics are all collected, including those that are off by default."""
+        metrics are all collected, including those that are off by default. types: the file of TypesDB."""
         self.program = program
         self.host = host
+        self.types = types
         self.interval = interval
         self.number = serial
         self.dir = os.path.join(base, f"collectd.{serial}")
@@ -126,7 +127,7 @@ FQDNLookup false
 BaseDir "{self.dir}"
 PIDFile "{self.dir}/pid"
 PluginDir "{PLUGINS}"
-TypesDB "{TYPES}"
+TypesDB "{self.types}"
 Interval {interval}
 # Several would overtake each other.
 WriteThreads 1

@@ -31,6 +31,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_progress.py \
 	tests/kernel/test_poll.py \
 	tests/kernel/test_text.py \
+	tests/kernel/test_types.py \
 	tests/kernel/test_lifecycle.py \
 	tests/kernel/test_streams.py \
 	tests/kernel/test_request_roles.py \
