@@ -35,6 +35,7 @@ UNIT_TESTS = \
 	tests/unit/config/test_unit \
 	tests/unit/daemon/test_batch \
 	tests/unit/daemon/test_dispatch \
+	tests/unit/daemon/test_lacking \
 	tests/unit/daemon/test_leaks \
 	tests/unit/daemon/test_main \
 	tests/unit/daemon/test_main_reading \

@@ -460,8 +460,34 @@ static void test_many(void)
 	}
 }
 
+/* Types that the daemon lacks, without and with a line of the stock types.db. */
+static void test_lacking(void)
+{
+	static const struct row_member members[] = {
+		MEMBER("a", U64, 0, "moon:x"), MEMBER("b", HIST, 8, "moon-b"),
+		MEMBER("c", U64, 8 + 8 * HIST_BUCKETS, "moon rate"),
+		MEMBER("d", U64, 16 + 8 * HIST_BUCKETS, "disk_ops:read"),
+		MEMBER("e", U64, 24 + 8 * HIST_BUCKETS, "disk_ops:write")
+	};
+	struct error error = { "" };
+	struct schema schema;
+	uint32_t row;
+	struct btf *btf = row_btf(members, COUNT_OF(members), 32 + 8 * HIST_BUCKETS, false, &row);
+
+	CASE("types that the daemon lacks");
+	CHECK_INT(schema_read(&schema, btf, "rows", row, dispatch_type_or_stock, &error), 0);
+	CHECK_TEXT(error.text, "");
+	CHECK_UINT(schema.column_count, 5);
+	CHECK_UINT(schema.metric_count, 3);
+	CHECK_UINT(schema.metrics[0].source_count, 1);
+	CHECK_UINT(schema.metrics[2].source_count, 2);
+	schema_done(&schema);
+	btf__free(btf);
+}
+
 int main(void)
 {
+	test_lacking();
 	test_good();
 	test_bad();
 	test_many();
