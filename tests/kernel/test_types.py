@@ -15,13 +15,14 @@ import collectd
 from lib import BUILD, SLOWNESS, Test
 
 INTERVAL = 1 if SLOWNESS < 2 else 5
-ALL = "".join(f'  <Probe "{name}">\n    Enable true\n    Collect "*"\n  </Probe>\n' for name in sorted(
-    os.path.basename(path).partition(".")[0] for path in glob.glob(os.path.join(BUILD, "bpf", "*.bpf.o"))) if name not in ("functions", "service"))
+NAMES = sorted(os.path.basename(path).partition(".")[0] for path in glob.glob(os.path.join(BUILD, "bpf", "*.bpf.o")))
+ALL = "".join(f'  <Probe "{name}">\n    Enable true\n    Collect "*"\n  </Probe>\n' for name in NAMES if name != "functions")
 LACKS = "types.db lacks these lines"
-GONE = {"ps_rss", "io_octets", "objects"}  # the last of the plugin's own figures
+REMOVED = {"ps_rss", "io_octets", "objects"}  # the last of the plugin's own figures
 CHANGED = {"ps_count": "ps_count value:GAUGE:0:U", "ps_vm": "ps_vm value:DERIVE:0:U"}
 # These still fit.
-KEPT = {"ps_cputime": "ps_cputime syst:DERIVE:0:U, user:DERIVE:0:U", "ps_pagefaults": "ps_pagefaults minflt:DERIVE:0:9, majflt:DERIVE:0:U"}
+FITTING = {"ps_cputime": "ps_cputime syst:DERIVE:0:U, user:DERIVE:0:U",
+           "ps_pagefaults": "ps_pagefaults minflt:DERIVE:0:9, majflt:DERIVE:0:U"}
 
 
 def own_lines():
@@ -70,18 +71,18 @@ def main():
         full.wait_rows("self", "duration-read_process", 2)
         test.equal("with all types: messages", messages(full), (0, []))
         used = {metric.partition("-")[0] for subject in full.subjects() for metric in full.metrics(subject)}
-        test.true("types in use", GONE | set(CHANGED) | set(KEPT) <= used, sorted(used))
+        test.true("types in use", REMOVED | set(CHANGED) | set(FITTING) <= used, sorted(used))
         test.stop(full)
 
-        some = start(test, "some", ({**own, **CHANGED, **KEPT}[name] for name in own if name not in GONE))
+        some = start(test, "some", ({**own, **CHANGED, **FITTING}[name] for name in own if name not in REMOVED))
         some.wait_rows("self", "duration-read_process", 2)
         test.equal("without some: probes", (probes(some), probes(some, off=True)), (probes(full), probes(full, off=True)))
         count, lines = messages(some)
         test.equal("without some: messages", count, 1)
-        test.equal("without some: lines", sorted(lines), sorted(own[name] for name in GONE | set(CHANGED)))
+        test.equal("without some: lines", sorted(lines), sorted(own[name] for name in REMOVED | set(CHANGED)))
         left = {metric.partition("-")[0] for subject in some.subjects() for metric in some.metrics(subject)}
-        test.equal("without some: types dispatched", sorted(left & (GONE | set(CHANGED))), [])
-        test.equal("without some: the others", sorted(set(KEPT) - left), [])
+        test.equal("without some: types dispatched", sorted(left & (REMOVED | set(CHANGED))), [])
+        test.equal("without some: the others", sorted(set(FITTING) - left), [])
         test.equal("without some: messages of collectd", [line for line in some.log() if "check your types.db" in line], [])
         test.stop(some)
 
