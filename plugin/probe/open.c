@@ -7,6 +7,7 @@
 #include "attach/attach.h"
 #include "attach/periodic.h"
 #include "metric_choice.h"
+#include "object/annotation.h"
 #include "object/budget.h"
 #include "object/hook_set.h"
 #include "object/hook_set_parts.h"
@@ -87,12 +88,32 @@ static void set_slot_counts(struct probe *probe)
 	object_set(&probe->object, "slots_max", most);
 }
 
+/* Sets the object's variables that say what is collected: collects_MAP, and collects_MAP_MEMBER of
+ * each member. */
+static void tell_collected(struct object *object, const struct bpf_map *map,
+			   const struct schema *schema)
+{
+	const struct btf *btf = bpf_object__btf(object->bpf);
+	int type = btf__resolve_type(btf, bpf_map__btf_value_type_id(map));
+	const struct btf_type *row = type < 0 ? NULL : btf__type_by_id(btf, (uint32_t)type);
+	char name[256];
+
+	snprintf(name, sizeof(name), "collects_%s", bpf_map__name(map));
+	object_set(object, name, true);
+	for (size_t i = 0; i < schema->column_count && row && btf_is_struct(row); i++) {
+		const struct btf_member *member = &btf_members(row)[schema->columns[i].member];
+
+		snprintf(name, sizeof(name), "collects_%s_%s", bpf_map__name(map),
+			 annotation_name(btf, member->name_off));
+		object_set(object, name, true);
+	}
+}
+
 /* Finds the tables of the object and sizes them. */
 static int find_tables(struct probe *probe, struct error *error)
 {
 	struct row_counts counts = count_rows(probe);
 	const struct btf *btf = bpf_object__btf(probe->object.bpf);
-	char collects[128]; /* the variable that tells the object so of a map's metrics */
 	struct bpf_map *map;
 
 	bpf_object__for_each_map(map, probe->object.bpf)
@@ -115,8 +136,7 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (status == 0)
 			continue;
 		probe->table_count++;
-		snprintf(collects, sizeof(collects), "collects_%s", bpf_map__name(map));
-		object_set(&probe->object, collects, true);
+		tell_collected(&probe->object, map, &table->schema);
 		status = size_table(probe, &counts, error);
 		if (status)
 			return status;

@@ -104,6 +104,11 @@ struct request_row {
 MMAP_ARRAY(requests, struct request_row, 1)
 SUBJECT("service via=row_slots owners=slot_owners sharded");
 
+/* What costs at each call, and is counted only where it is collected. */
+const volatile bool collects_requests_receive_gap, collects_requests_send_gap;
+const volatile bool collects_requests_wait;
+const volatile bool collects_requests_service_first, collects_requests_service;
+
 /* A service as a client of upstreams. */
 struct client_row {
 	u64 exchanges METRIC("total_requests-client") UNIT("exchanges") HELP(
@@ -262,16 +267,27 @@ static __always_inline void end_wait(struct conversation *c, struct request_row 
 	add(&row->waiting_ns, span_ns(from_ns > arrived_ns ? from_ns : arrived_ns, now));
 }
 
+/* last_offset: of the time of the last event, in the first shard. */
+static __always_inline void count_gap_of(const struct conversation *c, struct moments *gaps,
+					 u32 last_offset, u64 now)
+{
+	struct request_row *whole = request_row(c->cache.slot * shards);
+
+	if (whole)
+		count_gap(gaps, (void *)whole + last_offset, now);
+}
+
 /* Counts a call of a server, of whatever protocol. NULL: no row. */
 static __always_inline struct request_row *count_receive(const struct conversation *c, u64 bytes,
 							 u64 now)
 {
-	struct request_row *whole = request_row(c->cache.slot * shards);
 	struct request_row *row = conversation_row(c);
 
-	if (!row || !whole)
+	if (!row)
 		return NULL;
-	count_gap(&row->receive_gap, &whole->last_receive_ns, now);
+	if (collects_requests_receive_gap)
+		count_gap_of(c, &row->receive_gap, offsetof(struct request_row, last_receive_ns),
+			     now);
 	add(&row->rx_bytes, bytes);
 	return row;
 }
@@ -279,12 +295,12 @@ static __always_inline struct request_row *count_receive(const struct conversati
 static __always_inline struct request_row *count_send(const struct conversation *c, u64 bytes,
 						      u64 now)
 {
-	struct request_row *whole = request_row(c->cache.slot * shards);
 	struct request_row *row = conversation_row(c);
 
-	if (!row || !whole)
+	if (!row)
 		return NULL;
-	count_gap(&row->send_gap, &whole->last_send_ns, now);
+	if (collects_requests_send_gap)
+		count_gap_of(c, &row->send_gap, offsetof(struct request_row, last_send_ns), now);
 	add(&row->tx_bytes, bytes);
 	return row;
 }

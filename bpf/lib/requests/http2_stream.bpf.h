@@ -153,16 +153,18 @@ static __always_inline struct http2_stream *http2_find(struct http2 *h, u32 id)
 static void http2_count_response(const struct http2_stream *s, struct request_row *row, u64 now)
 {
 	add(&row->exchanges, 1);
-	hist_add(&row->service_first, span_ns(s->requested_ns, now));
-	if (s->arrived_ns)
-		hist_add(&row->wait, s->requested_ns - s->arrived_ns);
+	if (collects_requests_service_first)
+		hist_count(&row->service_first, hist_index(span_ns(s->requested_ns, now)), 1);
+	if (collects_requests_wait && s->arrived_ns)
+		hist_count(&row->wait, hist_index(s->requested_ns - s->arrived_ns), 1);
 }
 
 static void http2_count_end(const struct http2_stream *s, struct request_row *row, u64 now)
 {
-	hist_add(&row->service, span_ns(s->requested_ns, now));
+	if (collects_requests_service)
+		hist_count(&row->service, hist_index(span_ns(s->requested_ns, now)), 1);
 	if (s->arrived_ns)
-		hist_add(&row->response, span_ns(s->arrived_ns, now));
+		hist_count(&row->response, hist_index(span_ns(s->arrived_ns, now)), 1);
 }
 
 /* Frees the entry of a stream for another. The stream is stored among the old ones first and

@@ -9,7 +9,8 @@
 
 static __always_inline void count_length(struct request_row *row, u32 length, u64 n)
 {
-	hist_count(&row->service, length_service(length), n);
+	if (collects_requests_service)
+		hist_count(&row->service, length_service(length), n);
 	hist_count(&row->response, length_response(length), n);
 }
 

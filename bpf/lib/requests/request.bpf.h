@@ -14,12 +14,11 @@ static __always_inline void respond_first(struct exchange *e, struct request_row
 
 	add(&row->exchanges, 1);
 	e->responded_ns = now;
-	hist_count(&row->service, length_service(length), 1);
-	hist_count(&row->service_first, length_service(length), 1);
-	if (e->arrived_ns) {
-		hist_add(&row->wait, e->requested_ns - e->arrived_ns);
-		hist_count(&row->response, length_response(length), 1);
-	}
+	count_length(row, length, 1);
+	if (collects_requests_service_first)
+		hist_count(&row->service_first, length_service(length), 1);
+	if (collects_requests_wait && e->arrived_ns)
+		hist_count(&row->wait, hist_index(e->requested_ns - e->arrived_ns), 1);
 	e->length = length;
 }
 
