@@ -107,7 +107,6 @@ SUBJECT("service via=row_slots owners=slot_owners sharded");
 /* What costs at each call, and is counted only where it is collected. */
 const volatile bool collects_requests_receive_gap, collects_requests_send_gap;
 const volatile bool collects_requests_wait;
-const volatile bool collects_requests_service_first, collects_requests_service;
 
 /* A service as a client of upstreams. */
 struct client_row {

@@ -14,6 +14,7 @@
 #define EXCHANGE_BPF_H
 
 #include "metric.bpf.h"
+#include "services/service_response.bpf.h"
 
 enum exchange_phase {
 	PHASE_IDLE,
@@ -30,6 +31,9 @@ enum exchange_phase {
 #define LENGTH_SHIFT 16
 #define LENGTH_WITHDRAWN 0 /* a walk has withdrawn it */
 #define LENGTH_FINAL ~0U   /* it has been counted for good */
+
+/* Are there histograms of the time since the first receive? */
+const volatile bool collects_requests_service_first, collects_requests_service;
 
 struct exchange {
 	u32 phase;
@@ -76,12 +80,20 @@ static __always_inline void exchange_settle(struct exchange *e, u64 *in_progress
 
 /* --- length of the response --- */
 
+static __always_inline bool length_needs_service(void)
+{
+	return collects_requests_service || collects_requests_service_first || responses_wanted;
+}
+
 static __always_inline u32 length_until(const struct exchange *e, u64 now)
 {
-	u32 length = 1 + hist_index(now - e->requested_ns);
+	u32 response, service;
 
-	return e->arrived_ns ? length | (1 + hist_index(now - e->arrived_ns)) << LENGTH_SHIFT
-			     : length;
+	if (!e->arrived_ns)
+		return 1 + hist_index(now - e->requested_ns);
+	response = (1 + hist_index(now - e->arrived_ns)) << LENGTH_SHIFT;
+	service = length_needs_service() ? 1 + hist_index(now - e->requested_ns) : 1;
+	return response | service;
 }
 
 /* Bucket of the time since the request. */

@@ -80,11 +80,28 @@ static __always_inline u32 classify(const struct conversation *c, u64 bytes)
 	return response_classify(c->cache.row, c->sk, bytes, !c->datagrams);
 }
 
+/* The first send of the response to a datagram. Another thread may respond on the same socket, so
+ * the exchange is built apart. false: it responds to none. */
+static __always_inline bool respond_datagram(struct conversation *c, struct datagrams *d,
+					     struct request_row *row, u32 class, u64 now)
+{
+	struct exchange taken = { .settled_ns = now, .class = class };
+
+	if (!datagrams_respond(d, now, &taken))
+		return false;
+	taken.phase = PHASE_RESPONDED;
+	add(&row->in_progress_ns, datagrams_unsettled(d, taken.requested_ns, now));
+	respond_first(&taken, row, now);
+	if (class)
+		response_count(c->cache.row, class, length_service(taken.length));
+	c->exchange = taken;
+	return true;
+}
+
 static __always_inline void respond(struct conversation *c, struct datagrams *d,
 				    struct request_row *row, const struct sock *sk, u64 bytes,
 				    u64 now)
 {
-	struct exchange taken = { .settled_ns = now };
 	u32 class;
 
 	if (c->exchange.phase == PHASE_ACKNOWLEDGED && was_acknowledged(c, row, now))
@@ -92,26 +109,20 @@ static __always_inline void respond(struct conversation *c, struct datagrams *d,
 	class = classify(c, bytes);
 	if (class == CLASS_INTERIM)
 		return;
-	taken.class = class;
-	if (d && datagrams_respond(d, now, &taken)) {
-		/* Another thread may respond on the same socket, so the exchange is built apart. */
-		taken.phase = PHASE_RESPONDED;
-		add(&row->in_progress_ns, datagrams_unsettled(d, taken.requested_ns, now));
-		respond_first(&taken, row, now);
-		c->exchange = taken;
+	if (d && respond_datagram(c, d, row, class, now)) {
+		/* It is counted. */
 	} else if (c->exchange.phase == PHASE_REQUESTED) {
 		c->exchange.class = class;
 		exchange_settle(&c->exchange, &row->in_progress_ns, now);
 		respond_first(&c->exchange, row, now);
+		if (class)
+			response_count(c->cache.row, class, length_service(c->exchange.length));
 		c->exchange.phase = PHASE_RESPONDED;
 	} else {
 		if (!d || d->responder == current_thread())
 			respond_again(c, row, sk, bytes, now, class);
 		return;
 	}
-	if (class)
-		response_count(c->cache.row, class,
-			       length_service(taken.phase ? taken.length : c->exchange.length));
 	serve_respond(c->sk, &c->thread, d, now);
 }
 

@@ -118,16 +118,13 @@ static __always_inline void serve_since(struct serving *s, const struct thread_t
 	s->queued_ns = times->queued_ns;
 }
 
-static __always_inline void serve_from(struct serving *s, u64 sk, u64 inode, u64 began_ns, u64 now)
+static __always_inline void serve_from(struct serving *s, u64 sk, u64 inode, u64 began_ns)
 {
-	struct thread_times times = thread_times_now();
-
 	s->served = readings + 1;
 	s->inode = inode;
 	s->socket = sk;
 	s->responded = 0;
 	s->began_ns = began_ns;
-	serve_since(s, &times, now);
 }
 
 /* The current thread has received a request on the socket at this address. began_ns: when the
@@ -135,16 +132,19 @@ static __always_inline void serve_from(struct serving *s, u64 sk, u64 inode, u64
 static __always_inline void serve_begin(u64 sk, u64 inode, u32 *number, u64 began_ns, u64 now)
 {
 	struct serving *s = serving_now(number);
+	struct thread_times times;
 	struct moment since, is;
 
 	if (!s)
 		return;
+	times = thread_times_now();
 	if (s->socket && (s->in_loop || socket_in_hand(s)))
 		s->overlaps++;
 	since = (struct moment){ s->since_ns, s->queued_ns };
-	is = (struct moment){ now, bpf_get_current_task_btf()->sched_info.run_delay };
+	is = (struct moment){ now, times.queued_ns };
 	s->done.woken_ns += woken_wait(&s->burst, &since, began_ns, &is);
-	serve_from(s, sk, inode, began_ns, now);
+	serve_from(s, sk, inode, began_ns);
+	serve_since(s, &times, now);
 }
 
 /* It has received so many others with the same call. */
@@ -203,13 +203,17 @@ static __always_inline void serve_count(struct serving *s, enum sleep sleep, u64
 static __always_inline void serve_again(u64 sk, u64 inode, u32 *number, u64 now)
 {
 	struct serving *s = serving_now(number);
+	struct thread_times times;
 
 	if (!s)
 		return;
-	if (s->socket == sk)
+	if (s->socket == sk) {
 		serve_count(s, SLEEP_CLIENT, now);
-	else if (!s->socket)
-		serve_from(s, sk, inode, now, now);
+	} else if (!s->socket) {
+		times = thread_times_now();
+		serve_from(s, sk, inode, now);
+		serve_since(s, &times, now);
+	}
 }
 
 /* The current thread continues the response. */
