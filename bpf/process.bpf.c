@@ -115,7 +115,7 @@ static void walk_leader(struct task_struct *task, struct service_task *st)
 	/* An exec replaces a leader that has ended by another thread, with its own account. */
 	if (task_group_execs(task))
 		return;
-	a = account_claim(leader, st ? st->row : SERVICE_OTHER);
+	a = account_claim_walking(leader, st ? st->row : SERVICE_OTHER);
 	if (!a)
 		return;
 	walk_process(task, a, st);
@@ -125,12 +125,12 @@ static void walk_leader(struct task_struct *task, struct service_task *st)
 /* st->row is read after the account is claimed: an exec may be changing it. */
 static void walk_thread(struct task_struct *task, struct service_task *st)
 {
-	struct account *a = account_claim(task, st ? st->row : SERVICE_OTHER);
+	struct account *a = account_claim_walking(task, st ? st->row : SERVICE_OTHER);
 	u32 row = st ? st->row : SERVICE_OTHER, process = st ? st->process_row : 0;
 
 	if (!a)
 		return;
-	fold(task, a, row, process, true);
+	fold_walking(task, a, row, process);
 	if (task->pid == task->tgid)
 		walk_process(task, a, st);
 	else
@@ -273,7 +273,7 @@ static void process_moved(struct task_struct *leader)
 	a = account_claim(leader, from);
 	if (!a)
 		return;
-	fold(leader, a, a->row, 0, false);
+	fold(leader, &a->added, a->row, 0);
 	change_service(a, st->row);
 	account_put(a);
 }
@@ -362,26 +362,49 @@ static void raise_peak(struct process_probe_row *row, u64 peak)
 	}
 }
 
-/* The last thread has ended. a: the account of the process, NULL if it has none. */
-static void end_process(struct task_struct *task, struct account *a, u32 row, u32 process)
+static void raise_peaks(struct task_struct *task, struct account *a, u32 row, u32 process)
 {
 	struct process_probe_row *service = service_row(row), *own = process_row_at(process);
 	u64 peak;
 
-	if (!(task->flags & PF_KTHREAD) && !task->vfork_done) {
-		peak = peak_at_exit(task, a);
-		if (service)
-			raise_peak(service, peak);
-		if (own)
-			raise_peak(own, peak);
-	}
-	if (!a)
+	if (task->flags & PF_KTHREAD || task->vfork_done)
 		return;
-	account_process_ended(a);
-	count_ended(a, row, process);
+	peak = peak_at_exit(task, a);
+	if (service)
+		raise_peak(service, peak);
+	if (own)
+		raise_peak(own, peak);
+}
+
+/* The last thread has ended. a: the account of the process, NULL: it departs, or has none. */
+static void end_process(struct task_struct *task, struct account *a, u32 row, u32 process)
+{
+	raise_peaks(task, a, row, process);
+	if (a) {
+		account_process_ended(a);
+		count_ended(a, row, process);
+	} else if (task->pid == task->tgid) {
+		count_life(row, process);
+	}
 }
 
 /* The counts of threads and processes fall also when another CPU has claimed the account. */
+static void exit_account(struct task_struct *task, u32 row, u32 process)
+{
+	struct account *a = account_claim(task, row);
+
+	if (a) {
+		fold(task, &a->added, row, process);
+		account_put(a);
+	}
+	a = bpf_task_storage_get(&accounts, task, NULL, 0);
+	if (!a)
+		return;
+	account_thread_ended(a);
+	if (task->pid == task->tgid && task->signal->live.counter && task_group_execs(task))
+		account_process_ended(a);
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *task)
 {
@@ -389,19 +412,17 @@ int BPF_PROG(process_exit, struct task_struct *task)
 	bool last = task->signal->live.counter == 0;
 	struct service_task *st = service_task(leader);
 	u32 row = st ? st->row : SERVICE_OTHER, process = st ? st->process_row : 0;
-	struct account *a = account_claim(task, row);
+	struct account *a = bpf_task_storage_get(&accounts, task, NULL, 0);
+	struct departure *d = !a && departs(task) ? departure_claim(task, row, process) : NULL;
 
-	if (a) {
-		fold(task, a, row, process, false);
-		account_put(a);
-	}
-	a = bpf_task_storage_get(&accounts, task, NULL, 0);
-	if (a)
-		account_thread_ended(a);
+	if (d)
+		fold(task, &d->added, row, process);
+	else
+		exit_account(task, row, process);
+	if (last && (!d || task != leader))
+		a = bpf_task_storage_get(&accounts, leader, NULL, 0);
 	if (last)
-		end_process(task, bpf_task_storage_get(&accounts, leader, NULL, 0), row, process);
-	else if (a && task == leader && task_group_execs(task))
-		account_process_ended(a);
+		end_process(task, a, row, process);
 	return 0;
 }
 
@@ -409,12 +430,20 @@ int BPF_PROG(process_exit, struct task_struct *task)
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(process_free, struct task_struct *task)
 {
-	struct service_task *st = service_task(task);
-	struct account *a = bpf_task_storage_get(&accounts, task, NULL, 0);
+	struct departure *d = departure_of(task);
+	struct service_task *st;
+	struct account *a;
 
+	if (d) {
+		fold(task, &d->added, d->row, d->process);
+		departure_free(d);
+		return 0;
+	}
+	st = service_task(task);
+	a = bpf_task_storage_get(&accounts, task, NULL, 0);
 	if (!a)
 		return 0;
-	fold(task, a, st ? st->row : a->row, st ? st->process_row : 0, false);
+	fold(task, &a->added, st ? st->row : a->row, st ? st->process_row : 0);
 	account_thread_ended(a);
 	account_process_ended(a);
 	if (st)

@@ -98,11 +98,13 @@ int BPF_PROG(service_exit, struct task_struct *task)
 	return 0;
 }
 
-/* Frees the old leader after another thread's exec has replaced it. */
+/* Frees the old leader after another thread's exec has replaced it: the only process that is not
+ * its own leader. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(service_replaced, struct task_struct *task)
 {
-	exit_service(service_task(task));
+	if (task != task->group_leader)
+		exit_service(service_task(task));
 	return 0;
 }
 
@@ -121,6 +123,9 @@ int service_scan(struct bpf_iter__task *ctx)
 	st = discover_process(task, NULL);
 	if (!st)
 		return 0;
+	/* Its exit may have been before the discovery. */
+	if (task->signal->live.counter == 0)
+		exit_service(st);
 	pid = task->tgid;
 	assignment = bpf_map_lookup_elem(&assignments, &pid);
 	if (assignment)

@@ -54,8 +54,9 @@ static void wait_for_room(struct task_struct *leader, struct service_task *st, b
 /* Call before its row changes. */
 static void clear_unassigned(struct service_task *st)
 {
-	u32 flags = clear_flags(st, TASK_UNASSIGNED | TASK_OF_GROUP);
+	u32 flags = TASK_UNASSIGNED | TASK_OF_GROUP;
 
+	flags = st->flags & flags ? clear_flags(st, flags) : 0;
 	if (flags & TASK_UNASSIGNED)
 		change_unassigned(st, flags & TASK_OF_GROUP, -1);
 }
@@ -150,7 +151,8 @@ static struct service_task *discover_process(struct task_struct *leader, const u
  * too. */
 static void inherit_flags(struct task_struct *child, struct service_task *st, u32 flags)
 {
-	set_flags(st, flags & TASK_ASSIGNED);
+	if (flags & TASK_ASSIGNED)
+		set_flags(st, TASK_ASSIGNED);
 	if (flags & TASK_UNASSIGNED)
 		wait_for_room(child, st, flags & TASK_OF_GROUP);
 	if (flags & (TASK_UNCLASSIFIED | TASK_LISTED))

@@ -105,6 +105,20 @@ _Static_assert(sizeof(struct account) <= 184, "an account of each thread costs t
 
 TASK_STORAGE(accounts, struct account);
 
+/* Of a thread that has exited without an account, until it is freed: what its exit has added. So a
+ * thread that lives only between two walks needs no account. */
+struct departure {
+	u64 task; /* its address, 0: free */
+	struct counters added;
+	u32 row;
+	u32 process;
+};
+
+#define DEPARTURES 2048
+
+/* By pid. A thread that finds its entry taken gets an account. */
+ARRAY(departures, struct departure, DEPARTURES);
+
 static u64 since_ns; /* start of the first walk: older threads count from here on */
 static u32 walk_number;
 
@@ -123,30 +137,74 @@ static bool ran_before(u64 start_boottime)
 	return !since_ns || start_boottime < since_ns;
 }
 
-static void add_counters(struct process_probe_row *row, const struct counters *d)
+/* Most counters of a thread have not grown. */
+static __always_inline void add_growth(u64 *counter, u64 n)
 {
-	add(&row->walk.user_ns, d->user);
-	add(&row->walk.system_ns, d->system);
-	add(&row->wait_ns, d->wait);
-	add(&row->voluntary, d->voluntary);
-	add(&row->involuntary, d->involuntary);
-	add(&row->minor_faults, d->minor_faults);
-	add(&row->major_faults, d->major_faults);
-	add(&row->read_chars, d->read_chars);
-	add(&row->write_chars, d->write_chars);
-	add(&row->read_calls, d->read_calls);
-	add(&row->write_calls, d->write_calls);
-	add(&row->read_bytes, d->read_bytes);
-	add(&row->write_bytes, d->write_bytes);
+	if (n)
+		add(counter, n);
 }
 
-/* Claims the account of a thread, made when the thread is first seen, until account_put(). NULL:
- * the walk, an exec or an exit on another CPU has it, and what would have been added now is added
- * next time; or there is no memory. */
-static struct account *account_claim(struct task_struct *task, u32 row)
+/* Global, so that the verifier checks it once. */
+__noinline int add_counters(struct process_probe_row *row, const struct counters *d)
+{
+	if (!row || !d)
+		return 0;
+	add_growth(&row->walk.user_ns, d->user);
+	add_growth(&row->walk.system_ns, d->system);
+	add_growth(&row->wait_ns, d->wait);
+	add_growth(&row->voluntary, d->voluntary);
+	add_growth(&row->involuntary, d->involuntary);
+	add_growth(&row->minor_faults, d->minor_faults);
+	add_growth(&row->major_faults, d->major_faults);
+	add_growth(&row->read_chars, d->read_chars);
+	add_growth(&row->write_chars, d->write_chars);
+	add_growth(&row->read_calls, d->read_calls);
+	add_growth(&row->write_calls, d->write_calls);
+	add_growth(&row->read_bytes, d->read_bytes);
+	add_growth(&row->write_bytes, d->write_bytes);
+	return 0;
+}
+
+/* Does the thread exit without an account? Not a leader that exits before other threads: the
+ * account of the process is the leader's. */
+static bool departs(const struct task_struct *task)
+{
+	return task->flags & PF_EXITING && !ran_before(task->start_boottime) &&
+	       (task != task->group_leader || task->signal->live.counter == 0);
+}
+
+/* NULL: none is free. */
+static struct departure *departure_claim(struct task_struct *task, u32 row, u32 process)
+{
+	u32 at = (u32)task->pid % DEPARTURES;
+	struct departure *d = bpf_map_lookup_elem(&departures, &at);
+
+	if (!d || __sync_val_compare_and_swap(&d->task, 0, (u64)task))
+		return NULL;
+	d->row = row;
+	d->process = process;
+	return d;
+}
+
+/* NULL: it has an account, or is not counted. */
+static struct departure *departure_of(struct task_struct *task)
+{
+	u32 at = (u32)task->pid % DEPARTURES;
+	struct departure *d = bpf_map_lookup_elem(&departures, &at);
+
+	return d && d->task == (u64)task ? d : NULL;
+}
+
+static void departure_free(struct departure *d)
+{
+	__builtin_memset(&d->added, 0, sizeof(d->added));
+	__sync_lock_test_and_set(&d->task, 0);
+}
+
+/* NULL: the walk, an exec or an exit on another CPU has it; or there is no memory. */
+static struct account *account_make(struct task_struct *task)
 {
 	struct account *a = bpf_task_storage_get(&accounts, task, NULL, 0);
-	bool walking;
 
 	if (!a)
 		a = or_refused(task_storage_make(&accounts, task));
@@ -154,10 +212,16 @@ static struct account *account_claim(struct task_struct *task, u32 row)
 		walk_all();
 		return NULL;
 	}
-	if (__sync_lock_test_and_set(&a->busy, 1))
-		return NULL;
+	return __sync_lock_test_and_set(&a->busy, 1) ? NULL : a;
+}
+
+/* What a thread did before the first walk counts nowhere. */
+static void account_begin(struct account *a, struct task_struct *task, u32 row)
+{
+	bool walking;
+
 	if (a->known)
-		return a;
+		return;
 	a->known = 1;
 	a->row = row;
 	if (ran_before(task->start_boottime)) {
@@ -168,12 +232,42 @@ static struct account *account_claim(struct task_struct *task, u32 row)
 		a->seen_ns = read_ns;
 		a->started = 1;
 	}
-	return a;
 }
 
 static void account_put(struct account *a)
 {
 	__sync_lock_test_and_set(&a->busy, 0);
+}
+
+/* Claims the account of a thread, made when the thread is first seen, until account_put(). NULL:
+ * another CPU has it, and what would have been added now is added next time; or there is no memory.
+ */
+static struct account *account_claim(struct task_struct *task, u32 row)
+{
+	struct account *a = account_make(task);
+
+	if (a)
+		account_begin(a, task, row);
+	return a;
+}
+
+/* The same for the walk, which leaves threads that depart to their exits. The second test is for an
+ * exit that may have found no account just before this one was made. */
+static struct account *account_claim_walking(struct task_struct *task, u32 row)
+{
+	struct account *a = bpf_task_storage_get(&accounts, task, NULL, 0);
+
+	if (!a && departs(task))
+		return NULL;
+	a = account_make(task);
+	if (!a)
+		return NULL;
+	if (!a->known && departs(task)) {
+		account_put(a);
+		return NULL;
+	}
+	account_begin(a, task, row);
+	return a;
 }
 
 /* CPU time of a thread, limited to the time that has passed since it was last read: the excess was
@@ -199,23 +293,36 @@ static void publish_cpu(u32 row, const struct counters *d)
 	add(&published->wait_ns, d->wait);
 }
 
-/* Adds what a thread has done since the last addition; for most threads that is nothing. */
-static void fold(struct task_struct *task, struct account *a, u32 row, u32 process, bool walking)
+/* Adds the growth of the counters, as read in d, beyond `added`. */
+static void add_grown(struct counters *d, struct counters *added, u32 row, u32 process)
 {
-	struct process_probe_row *service = service_row(row), *own = process_row_at(process);
+	struct process_probe_row *service = service_row(row);
+
+	if (!service || !counters_growth(d, added))
+		return;
+	add_counters(service, d);
+	publish_cpu(row, d);
+	add_counters(process_row_at(process), d);
+}
+
+/* Adds what a thread has done since the last addition; for most threads that is nothing. */
+static void fold_walking(struct task_struct *task, struct account *a, u32 row, u32 process)
+{
 	struct counters d;
 
-	if (!service)
-		return;
-	task_counters_read(task, &d, walking);
-	read_cputime(task, walking ? exec_limited(task, a) : task->se.sum_exec_runtime, &a->added,
-		     &d);
-	if (!counters_growth(&d, &a->added))
-		return;
-	add_counters(service, &d);
-	publish_cpu(row, &d);
-	if (own)
-		add_counters(own, &d);
+	task_counters_read(task, &d, true);
+	read_cputime(task, exec_limited(task, a), &a->added, &d);
+	add_grown(&d, &a->added, row, process);
+}
+
+/* The same at another time, without what the thread does just now. */
+static void fold(struct task_struct *task, struct counters *added, u32 row, u32 process)
+{
+	struct counters d;
+
+	task_counters_read(task, &d, false);
+	read_cputime(task, task->se.sum_exec_runtime, added, &d);
+	add_grown(&d, added, row, process);
 }
 
 static void count_started(struct account *a, u32 row, u32 process)
@@ -258,6 +365,19 @@ static void count_ended(struct account *a, u32 row, u32 process)
 	count_started(a, row, process);
 	if (service)
 		add(&service->ended, 1);
+}
+
+/* Counts the start and the exit of a process that departs. */
+static void count_life(u32 row, u32 process)
+{
+	struct process_probe_row *service = service_row(row), *own = process_row_at(process);
+
+	if (service) {
+		add(&service->started, 1);
+		add(&service->ended, 1);
+	}
+	if (own)
+		add(&own->started, 1);
 }
 
 #endif
