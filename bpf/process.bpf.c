@@ -7,7 +7,8 @@
  * that ends between two walks has added is counted when it exits, and what it does after that when
  * it is freed, after its final switch. The account of each thread stores what was already added,
  * so nothing counts twice or is lost, whatever the order of walk, exit and exec. Its memory and
- * the thread itself stay in the sums until it ends or is seen with more or less.
+ * the thread itself stay in the sums until it ends or is seen with more or less. A thread that
+ * exits before a walk has met it has no account, see struct departure.
  *
  * Hooks: the walk; tp_btf sched_process_exit (all but the last 30 to 600 us of a thread, and the
  * memory peak); sched_process_free (the remainder; runs on top of any task, where some kernels run

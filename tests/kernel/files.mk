@@ -80,6 +80,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_returns.py \
 	tests/kernel/test_runqlat.py \
 	tests/kernel/test_self.py \
+	tests/kernel/test_short_lives.py \
 	tests/kernel/test_sizes.py \
 	tests/kernel/test_slack.py \
 	tests/kernel/test_in_hand.py \

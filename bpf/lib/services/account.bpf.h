@@ -109,6 +109,7 @@ TASK_STORAGE(accounts, struct account);
  * thread that lives only between two walks needs no account. */
 struct departure {
 	u64 task; /* its address, 0: free */
+	u64 began; /* its start_boottime: one that a pause of the probe has left is of no other task */
 	struct counters added;
 	u32 row;
 	u32 process;
@@ -181,6 +182,7 @@ static struct departure *departure_claim(struct task_struct *task, u32 row, u32 
 
 	if (!d || __sync_val_compare_and_swap(&d->task, 0, (u64)task))
 		return NULL;
+	d->began = task->start_boottime;
 	d->row = row;
 	d->process = process;
 	return d;
@@ -192,7 +194,7 @@ static struct departure *departure_of(struct task_struct *task)
 	u32 at = (u32)task->pid % DEPARTURES;
 	struct departure *d = bpf_map_lookup_elem(&departures, &at);
 
-	return d && d->task == (u64)task ? d : NULL;
+	return d && d->task == (u64)task && d->began == task->start_boottime ? d : NULL;
 }
 
 static void departure_free(struct departure *d)
