@@ -90,7 +90,7 @@ static void set_slot_counts(struct probe *probe)
 
 /* Sets the object's variables that say what is collected: collects_MAP, and collects_MAP_MEMBER of
  * each member. */
-static void tell_collected(struct object *object, const struct bpf_map *map,
+static void set_collected(struct object *object, const struct bpf_map *map,
 			   const struct schema *schema)
 {
 	const struct btf *btf = bpf_object__btf(object->bpf);
@@ -136,7 +136,7 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (status == 0)
 			continue;
 		probe->table_count++;
-		tell_collected(&probe->object, map, &table->schema);
+		set_collected(&probe->object, map, &table->schema);
 		status = size_table(probe, &counts, error);
 		if (status)
 			return status;
