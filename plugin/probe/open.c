@@ -91,7 +91,7 @@ static void set_slot_counts(struct probe *probe)
 /* Sets the object's variables that say what is collected: collects_MAP, and collects_MAP_MEMBER of
  * each member. */
 static void set_collected(struct object *object, const struct bpf_map *map,
-			   const struct schema *schema)
+			  const struct schema *schema)
 {
 	const struct btf *btf = bpf_object__btf(object->bpf);
 	int type = btf__resolve_type(btf, bpf_map__btf_value_type_id(map));

@@ -98,14 +98,19 @@ static void log_options(const struct trial *trial, const struct failures *failur
 int trial_run(struct trial *trial, struct error *error)
 {
 	struct failures *failures = calloc(1, sizeof(*failures));
+	struct error without; /* its words are about less than what is configured */
 	unsigned last = 0;
+	bool refused;
 	int status;
 
 	if (!failures)
 		return error_set(error, -ENOMEM, "no memory");
 	status = try_hook_sets(trial, true, failures, &last, error);
-	if (status && trial->options->count)
-		status = try_hook_sets(trial, false, failures, &last, error);
+	refused = trial->refused;
+	if (status && trial->options->count) {
+		status = try_hook_sets(trial, false, failures, &last, &without) ? status : 0;
+		trial->refused = refused;
+	}
 	log_hook_sets(trial, failures, last);
 	if (status == 0)
 		log_options(trial, failures);

@@ -106,8 +106,8 @@ def main():
         test.close("parameters: of 8 bytes", gauge["most"], 2.0**64, rel=1e-9)
         said = "\n".join(daemon.complaints())
         for text in ('probe over: ignoring Parameter "listner" 1: it has "listener"',
-                     "probe beyond is off: cannot attach to iter/bpf_map_elem: the program beyond reads more of a key or value",
-                     "no_tag is off: ", "program no_tag: it does not say which map it walks over"):
+                     "probe beyond: ignoring Option \"beyond\": cannot attach to iter/bpf_map_elem: the program beyond reads more of a key",
+                     "no_tag: ignoring Option \"no_tag\": ", "program no_tag: it does not say which map it walks over"):
             test.contains("messages", said, text)
         test.equal(f"messages: {said}", len(daemon.complaints()), 3)
 
