@@ -40,7 +40,7 @@ def start(test, name, lines):
 
 def probes(daemon, off=False):
     """The probes that the log says are on, or off."""
-    return sorted(re.findall(rf"probe (\S+) is {'off' if off else 'on'}", "\n".join(daemon.log())))
+    return sorted(set(re.findall(rf"probe (\S+) is {'off' if off else 'on'}", "\n".join(daemon.log()))))
 
 
 def wait_reading(daemon, seconds=60):

@@ -115,7 +115,7 @@ struct departure {
 	u32 process;
 };
 
-#define DEPARTURES 2048
+#define DEPARTURES 1024
 
 /* By pid. A thread that finds its entry taken gets an account. */
 ARRAY(departures, struct departure, DEPARTURES);
