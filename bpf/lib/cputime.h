@@ -19,8 +19,9 @@ static inline __u64 cputime_until(__u64 sum, __u64 start, __u64 now, __u64 tick_
 }
 
 /* n * part / whole, rounded down where both are below 2^32, otherwise too small by at most
- * n/2^40 + 3: the ratio is computed as two digits of 20 bits. Requires 0 < whole and part <= whole < 2^63; for ticks (multiples of 2^8 ns) above 26 days
- * up to a millisecond of either is ignored. */
+ * n/2^40 + 3: the ratio is computed as two digits of 20 bits. Requires 0 < whole and
+ * part <= whole < 2^63; for ticks (multiples of 2^8 ns) above 26 days up to a millisecond of either
+ * is ignored. */
 static inline __u64 cputime_fraction(__u64 n, __u64 part, __u64 whole)
 {
 	__u64 high, low;

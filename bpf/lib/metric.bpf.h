@@ -98,6 +98,7 @@ static __always_inline void hist_count(struct hist *h, u64 bucket, u64 n)
 		add(&h->bucket[bucket], n);
 }
 
+/* The same with the sum, where the bucket of the value is known. */
 static __always_inline void hist_add_at(struct hist *h, u64 bucket, u64 value)
 {
 	hist_count(h, bucket, 1);
