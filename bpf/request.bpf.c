@@ -79,6 +79,7 @@ static __noinline struct conversation *conversation_make(struct sock *sk)
 	if (attached_ns)
 		forget_conversation(sk);
 	conversation_init(&new, sk);
+	new.served.close_seen = sk->sk_protocol == IPPROTO_TCP;
 	return or_refused(socket_storage_make(&conversations, sk, &new));
 }
 
@@ -282,7 +283,7 @@ static __always_inline void socket_closed(struct sock *sk, int state)
 	if (!c)
 		return;
 	if (closing)
-		serve_close(c->sk, &c->thread, bpf_ktime_get_ns());
+		serve_close(&c->served, bpf_ktime_get_ns());
 	if (state != TCP_FIN_WAIT2 && state != TCP_CLOSE)
 		return;
 	if (c->unsent)

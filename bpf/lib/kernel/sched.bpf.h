@@ -183,6 +183,19 @@ static __always_inline void needs_task_from_pid(void)
 	asm volatile("" : : "r"(number));
 }
 
+/* The current task. The compiler merges what a function asks several times, unlike calls of the
+ * helper. */
+static __always_inline struct task_struct *current_task(void)
+{
+	struct task_struct *task;
+
+	asm("call %1; %0 = r0"
+	    : "=r"(task)
+	    : "i"(BPF_FUNC_get_current_task_btf)
+	    : "r0", "r1", "r2", "r3", "r4", "r5");
+	return task;
+}
+
 /* Without CONFIG_FAIR_GROUP_SCHED a task does not point to its run queue. */
 static __always_inline bool task_has_rq(const struct task_struct *task)
 {

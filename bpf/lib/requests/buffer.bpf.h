@@ -60,7 +60,7 @@ static __always_inline bool buffer_may_be_other(struct task_struct *task, u64 fd
  * unknown. */
 static bool buffer_of_call(const struct sock *sk, struct buffer *ret_buffer)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct user_msghdr message = {};
 	struct buffer b = {};

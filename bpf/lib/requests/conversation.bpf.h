@@ -134,7 +134,6 @@ struct conversation {
 	struct slot_cache cache;
 	u32 tgid;
 	u32 role;
-	u32 thread; /* number of the thread that received last */
 	bool datagrams;
 	bool unseen;     /* bytes may have passed without being counted */
 	bool classified; /* its responses are classified */
@@ -145,8 +144,7 @@ struct conversation {
 	/* Records that a client sends, and those that a service as a client receives. */
 	struct tls tls, tls_responses;
 	struct handshake handshake;
-	u64 sk;          /* its address */
-	u64 inode;       /* see socket_inode() */
+	struct served served;
 	u64 attached_ns; /* value of the global attached_ns when this was made */
 	u64 walked_ns;   /* last reading to visit it, where a walk visits a socket several times */
 	u64 ready_ns;    /* arrival of data that has not been received yet, 0: there is none */
@@ -177,7 +175,7 @@ static __always_inline void conversation_init(struct conversation *c, const stru
 	c->role = socket_role(sk);
 	c->datagrams = socket_is_datagram(sk);
 	c->protocol = c->datagrams || c->role == ROLE_NONE ? PROTOCOL_ALTERNATING : PROTOCOL_NEW;
-	c->sk = (u64)sk;
+	c->served.sk = (u64)sk;
 	c->attached_ns = attached_ns;
 }
 
@@ -227,7 +225,7 @@ static __noinline void conversation_assign(struct conversation *c, struct task_s
 
 	slot_cache_renew(&c->cache, task);
 	c->tgid = task->tgid;
-	c->inode = socket_inode((const struct sock *)c->sk);
+	c->served.inode = socket_inode((const struct sock *)c->served.sk);
 	c->classified = !client && service_has_responses(c->cache.row);
 	if (unseen) {
 		c->ready_ns = 0; /* what came before was received unseen */
@@ -250,8 +248,8 @@ static __always_inline bool conversation_own(struct conversation *c, bool begins
 	if (c->role != ROLE_SERVER && !(option_clients && c->role == ROLE_CLIENT))
 		return false;
 	begins |= !c->tgid;
-	if ((begins && c->tgid != bpf_get_current_pid_tgid() >> 32) || conversation_is_old(c))
-		conversation_assign(c, bpf_get_current_task_btf());
+	if ((begins && c->tgid != (u32)current_task()->tgid) || conversation_is_old(c))
+		conversation_assign(c, current_task());
 	return c->cache.watched;
 }
 

@@ -53,6 +53,17 @@ static __always_inline u64 span_ns(u64 from_ns, u64 to_ns)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
+/* Sets it before what is stored later. x86 keeps the order of stores, others need a full barrier. */
+static __always_inline void store_before(u64 *at, u64 value)
+{
+#ifdef __TARGET_ARCH_x86
+	*(volatile u64 *)at = value;
+	barrier();
+#else
+	__sync_lock_test_and_set(at, value);
+#endif
+}
+
 /* A call of a request. true: it starts a new exchange. */
 static __always_inline bool exchange_request(struct exchange *e, u64 now)
 {
@@ -60,8 +71,7 @@ static __always_inline bool exchange_request(struct exchange *e, u64 now)
 		return false;
 	e->requested_ns = now;
 	e->arrived_ns = 0;
-	/* Full barrier: whoever sees the phase sees this time. */
-	__sync_lock_test_and_set(&e->settled_ns, now);
+	store_before(&e->settled_ns, now); /* whoever sees the phase sees this time */
 	e->phase = PHASE_REQUESTED;
 	return true;
 }

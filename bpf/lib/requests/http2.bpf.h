@@ -197,7 +197,7 @@ __noinline int http2_next(struct http2 *h, struct conversation *c, struct http2_
 	}
 	if (call->moved.begin >= call->moved.end)
 		return true;
-	if (!moved_find(&call->moved, c->sk)) {
+	if (!moved_find(&call->moved, c->served.sk)) {
 		call->way.is_synced = false;
 		return true;
 	}
@@ -286,10 +286,10 @@ static __always_inline bool http2_receives(struct http2 *h, struct conversation 
 	if (call->requests) {
 		if (call->arrived_ns)
 			http2_end_wait(c, call, row);
-		serve_begin(c->sk, c->inode, &c->thread, call->arrived_ns ?: now, now);
-		serve_others(&c->thread, call->requests - 1);
+		serve_begin(&c->served, call->arrived_ns ?: now, now);
+		serve_others(&c->served, call->requests - 1);
 	} else if (call->goes_on && http2_in_progress(h)) {
-		serve_again(c->sk, c->inode, &c->thread, now);
+		serve_again(&c->served, now);
 	}
 	c->ready_ns = more ? c->latest_ns : 0;
 	return true;
@@ -308,9 +308,9 @@ static __always_inline bool http2_sends(struct http2 *h, struct conversation *c,
 	call->sends = HTTP2_SENDS;
 	http2_moves(h, c, call);
 	if (call->responses)
-		serve_respond(c->sk, &c->thread, false, now);
+		serve_respond(&c->served, false, now);
 	else
-		serve_respond_again(c->sk, &c->thread, now);
+		serve_respond_again(&c->served, now);
 	return true;
 }
 

@@ -30,7 +30,7 @@ static void hand_until_now(struct serving *s, u64 now, struct in_hand *ret_hand)
 	u64 passed = grown(now, s->since_ns), queued_ns;
 
 	*ret_hand = s->done;
-	if (!socket_in_hand(s) || !is_since_attached(s->since_ns))
+	if (!socket_in_hand(s) || !s->exec_ns || !is_since_attached(s->since_ns))
 		return;
 	queued_ns = queued_until_now(s->task);
 	ret_hand->passed_ns += passed;

@@ -215,7 +215,7 @@ static bool is_to_inspect(struct conversation *c, const struct moved *m)
 	struct inspection *inspection = &c->inspection;
 
 	if (!inspection->left) {
-		inspection->left = connection_is_tcp(c->sk) && connection_is_late(c->sk, m->end)
+		inspection->left = connection_is_tcp(c->served.sk) && connection_is_late(c->served.sk, m->end)
 					   ? INSPECTIONS_LATE
 					   : INSPECTIONS;
 		return true;
@@ -232,7 +232,7 @@ __noinline int protocol_inspect(struct conversation *c, struct moved *m)
 	if (!row || !m || !is_to_inspect(c, m))
 		return 0;
 	c->inspection.again = false;
-	if (moved_find(m, c->sk))
+	if (moved_find(m, c->served.sk))
 		c->protocol = inspect_bytes(&c->inspection, m);
 	if (c->protocol == PROTOCOL_FULL_DUPLEX)
 		full_duplex_begin(c, row);
@@ -257,7 +257,7 @@ static void inspect_receive(struct conversation *c, struct moved *m)
 static void inspect_client_send(struct conversation *c, struct moved *m)
 {
 	c->protocol = PROTOCOL_ALTERNATING;
-	if (moved_find(m, c->sk) && inspect_tls(m))
+	if (moved_find(m, c->served.sk) && inspect_tls(m))
 		tls_begin(c, m->now);
 }
 
@@ -288,11 +288,11 @@ static bool inspect_send(struct conversation *c, struct moved *m)
 	if (c->inspection.upgraded)
 		return count_send(c, m->end, m->now);
 	if (c->inspection.is_text && c->exchange.phase == PHASE_REQUESTED &&
-	    inspect_status(m, c->sk)) {
+	    inspect_status(m, c->served.sk)) {
 		c->inspection.upgraded = true;
 		c->inspection.again = true;
 	}
-	first = !c->inspection.left && connection_is_tcp(c->sk) && !connection_is_late(c->sk, 0);
+	first = !c->inspection.left && connection_is_tcp(c->served.sk) && !connection_is_late(c->served.sk, 0);
 	c->inspection.sent = true;
 	return (first || c->inspection.preface >= PREFACE_SURE) && count_send(c, m->end, m->now);
 }

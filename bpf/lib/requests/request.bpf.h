@@ -66,7 +66,7 @@ static __always_inline void respond_again(struct conversation *c, struct request
 		note_push(e);
 	exchange_settle(e, &row->in_progress_ns, now);
 	extend_response(c, row, now);
-	serve_respond_again(c->sk, &c->thread, now);
+	serve_respond_again(&c->served, now);
 }
 
 /* Class of what is sent, if it starts a response. */
@@ -77,7 +77,7 @@ static __always_inline u32 classify(const struct conversation *c, u64 bytes)
 	if (!responses_wanted || !c->classified ||
 	    (!c->datagrams && phase != PHASE_REQUESTED && phase != PHASE_REQUEST_STREAM))
 		return CLASS_NONE;
-	return response_classify(c->cache.row, c->sk, bytes, !c->datagrams);
+	return response_classify(c->cache.row, c->served.sk, bytes, !c->datagrams);
 }
 
 /* The first send of the response to a datagram. Another thread may respond on the same socket, so
@@ -123,7 +123,7 @@ static __always_inline void respond(struct conversation *c, struct datagrams *d,
 			respond_again(c, row, sk, bytes, now, class);
 		return;
 	}
-	serve_respond(c->sk, &c->thread, d, now);
+	serve_respond(&c->served, d, now);
 }
 
 /* A request that goes on without a response, such as a log that is shipped, becomes a stream and is
@@ -140,7 +140,7 @@ static __noinline void request_again(struct exchange *e, struct request_row *row
  * FastCGI request in the socket until then. */
 static __always_inline bool is_discarded(const struct conversation *c)
 {
-	const struct sock *sk = (const struct sock *)c->sk;
+	const struct sock *sk = (const struct sock *)c->served.sk;
 
 	return c->ready_ns < c->exchange.responded_ns &&
 	       BPF_CORE_READ(sk, sk_shutdown) & SEND_SHUTDOWN;
@@ -158,7 +158,7 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 		arrived_ns = datagrams_receive(d, now, more);
 		if (arrived_ns)
 			add(&row->waiting_ns, datagrams_unsettled(d, arrived_ns, now));
-		serve_begin(c->sk, c->inode, &c->thread, arrived_ns ?: now, now);
+		serve_begin(&c->served, arrived_ns ?: now, now);
 		return;
 	}
 	if (c->exchange.pushed && may_acknowledge(c, row, bytes, now)) {
@@ -171,10 +171,10 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 	if (exchange_request(&c->exchange, now)) {
 		if (c->ready_ns && c->ready_ns < now)
 			end_wait(c, row, now);
-		serve_begin(c->sk, c->inode, &c->thread, c->exchange.arrived_ns ?: now, now);
+		serve_begin(&c->served, c->exchange.arrived_ns ?: now, now);
 	} else {
 		request_again(&c->exchange, row, now);
-		serve_again(c->sk, c->inode, &c->thread, now);
+		serve_again(&c->served, now);
 	}
 	c->ready_ns = more ? c->latest_ns : 0;
 }

@@ -56,7 +56,7 @@ static void serving_begin(struct serving *s, struct task_struct *task, u32 numbe
 /* The entry of the current thread, made if necessary; NULL: there is no room. */
 static __noinline struct serving *serving_make(u32 *ret_number)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	u32 number = thread_number_claim(task); /* *ret_number is also another thread's */
 	struct serving *s = or_refused(serving_at(number));
 
@@ -68,7 +68,7 @@ static __noinline struct serving *serving_make(u32 *ret_number)
 
 static __always_inline bool is_of_current(const struct serving *s)
 {
-	return s->pid == (u32)bpf_get_current_task_btf()->pid;
+	return s->pid == (u32)current_task()->pid;
 }
 
 /* The same; *number is what the socket remembers. */
@@ -90,22 +90,25 @@ static __always_inline u64 exec_start(const struct task_struct *task)
 
 /* How long a thread has run and waited for a CPU, and on which CPU it is. */
 struct thread_times {
-	u64 exec_ns; /* exec_start() */
+	u64 exec_ns; /* exec_start(), 0: not known, as the next ones but queued_ns */
 	u64 cpu_ns;
 	u64 queued_ns;
 	u32 cpu;
 };
 
-static __always_inline struct thread_times thread_times_now(void)
+/* Of the current thread. Of an event loop, which counts as never blocked, only the wait for a CPU is
+ * needed. */
+static __always_inline struct thread_times thread_times_now(const struct serving *s)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
+	struct thread_times times = { .queued_ns = task->sched_info.run_delay };
 
-	return (struct thread_times){
-		.exec_ns = exec_start(task),
-		.cpu_ns = task->se.sum_exec_runtime,
-		.queued_ns = task->sched_info.run_delay,
-		.cpu = bpf_get_smp_processor_id(),
-	};
+	if (!is_loop(s)) {
+		times.exec_ns = exec_start(task);
+		times.cpu_ns = task->se.sum_exec_runtime;
+		times.cpu = bpf_get_smp_processor_id();
+	}
+	return times;
 }
 
 static __always_inline void serve_since(struct serving *s, const struct thread_times *times,
@@ -118,48 +121,48 @@ static __always_inline void serve_since(struct serving *s, const struct thread_t
 	s->queued_ns = times->queued_ns;
 }
 
-static __always_inline void serve_from(struct serving *s, u64 sk, u64 inode, u64 began_ns)
+static __always_inline void serve_from(struct serving *s, const struct served *at, u64 began_ns)
 {
 	s->served = readings + 1;
-	s->inode = inode;
-	s->socket = sk;
+	s->inode = at->inode;
+	s->close_seen = at->close_seen;
+	s->socket = at->sk;
 	s->responded = 0;
 	s->began_ns = began_ns;
 }
 
-/* The current thread has received a request on the socket at this address. began_ns: when the
- * request arrived. */
-static __always_inline void serve_begin(u64 sk, u64 inode, u32 *number, u64 began_ns, u64 now)
+/* The current thread has received a request on this socket. began_ns: when the request arrived. */
+static __always_inline void serve_begin(struct served *at, u64 began_ns, u64 now)
 {
-	struct serving *s = serving_now(number);
+	struct serving *s = serving_now(&at->thread);
 	struct thread_times times;
 	struct moment since, is;
 
 	if (!s)
 		return;
-	times = thread_times_now();
-	if (s->socket && (s->in_loop || socket_in_hand(s)))
+	if (s->socket && (s->in_loop || s->close_seen || socket_in_hand(s)))
 		s->overlaps++;
+	times = thread_times_now(s);
 	since = (struct moment){ s->since_ns, s->queued_ns };
 	is = (struct moment){ now, times.queued_ns };
 	s->done.woken_ns += woken_wait(&s->burst, &since, began_ns, &is);
-	serve_from(s, sk, inode, began_ns);
+	serve_from(s, at, began_ns);
 	serve_since(s, &times, now);
 }
 
 /* It has received so many others with the same call. */
-static __always_inline void serve_others(const u32 *number, u32 others)
+static __always_inline void serve_others(const struct served *at, u32 others)
 {
-	struct serving *s = serving_at(*number);
+	struct serving *s = serving_at(at->thread);
 
 	if (s)
 		s->overlaps += others;
 }
 
 /* The current thread does something else for its clients than respond. */
-static __always_inline void serve_beside(u32 *number)
+static __always_inline void serve_beside(struct served *at)
 {
-	struct serving *s = serving_now(number);
+	struct serving *s = serving_now(&at->thread);
 
 	if (s)
 		s->served = readings + 1;
@@ -182,46 +185,54 @@ enum sleep {
 	SLEEP_EVENTS, /* it could receive other requests */
 };
 
-/* Counts what the current thread has done since serve_since(). */
-static __always_inline void serve_count(struct serving *s, enum sleep sleep, u64 now)
+static __always_inline void serve_add(struct serving *s, enum sleep sleep,
+				      const struct thread_times *times, u64 now)
 {
-	struct thread_times times = thread_times_now();
 	u64 passed = now > s->since_ns ? now - s->since_ns : 0;
-	u64 slept = s->cpu == times.cpu ? times.exec_ns - s->exec_ns : passed;
-	u64 blocked = serve_blocked(s, slept, times.cpu_ns, times.queued_ns);
+	u64 slept = s->cpu == times->cpu ? times->exec_ns - s->exec_ns : passed;
+	u64 blocked = serve_blocked(s, slept, times->cpu_ns, times->queued_ns);
 
 	s->done.passed_ns += sleep == SLEEP_EVENTS ? grown(passed, blocked) : passed;
-	s->done.queued_ns += times.queued_ns - s->queued_ns;
+	s->done.queued_ns += times->queued_ns - s->queued_ns;
 	if (sleep == SLEEP_CLIENT)
 		s->done.client_ns += blocked;
 	else if (sleep == SLEEP_BLOCKED)
 		s->done.blocked_ns += blocked;
+}
+
+/* Counts what the current thread has done since serve_since(). */
+static __always_inline void serve_count(struct serving *s, enum sleep sleep, u64 now)
+{
+	struct thread_times times = thread_times_now(s);
+
+	if (s->exec_ns && times.exec_ns)
+		serve_add(s, sleep, &times, now);
 	serve_since(s, &times, now);
 }
 
 /* The current thread has received more of the request. */
-static __always_inline void serve_again(u64 sk, u64 inode, u32 *number, u64 now)
+static __always_inline void serve_again(struct served *at, u64 now)
 {
-	struct serving *s = serving_now(number);
+	struct serving *s = serving_now(&at->thread);
 	struct thread_times times;
 
 	if (!s)
 		return;
-	if (s->socket == sk) {
+	if (s->socket == at->sk) {
 		serve_count(s, SLEEP_CLIENT, now);
 	} else if (!s->socket) {
-		times = thread_times_now();
-		serve_from(s, sk, inode, now);
+		times = thread_times_now(s);
+		serve_from(s, at, now);
 		serve_since(s, &times, now);
 	}
 }
 
 /* The current thread continues the response. */
-static __always_inline void serve_respond_again(u64 sk, const u32 *number, u64 now)
+static __always_inline void serve_respond_again(const struct served *at, u64 now)
 {
-	struct serving *s = serving_at(*number);
+	struct serving *s = serving_at(at->thread);
 
-	if (!s || s->responded != sk || !is_of_current(s))
+	if (!s || s->responded != at->sk || !is_of_current(s))
 		return;
 	s->sends++;
 	if (s->seen_to_wait_ns == s->since_ns)
@@ -231,21 +242,21 @@ static __always_inline void serve_respond_again(u64 sk, const u32 *number, u64 n
 }
 
 /* What it has received turned out to be no request. */
-static __always_inline void serve_drop(u64 sk, const u32 *number)
+static __always_inline void serve_drop(const struct served *at)
 {
-	struct serving *s = serving_at(*number);
+	struct serving *s = serving_at(at->thread);
 
-	if (s && s->socket == sk && is_of_current(s))
+	if (s && s->socket == at->sk && is_of_current(s))
 		s->socket = 0;
 }
 
 /* The service has closed the socket, or sends no more on it. What another thread does that has
  * received from it is unknown. */
-static __always_inline void serve_close(u64 sk, const u32 *number, u64 now)
+static __always_inline void serve_close(const struct served *at, u64 now)
 {
-	struct serving *s = serving_at(*number);
+	struct serving *s = serving_at(at->thread);
 
-	if (!s || s->socket != sk)
+	if (!s || s->socket != at->sk)
 		return;
 	if (is_of_current(s))
 		serve_count(s, SLEEP_BLOCKED, now);
@@ -278,17 +289,17 @@ static __noinline void serve_hand_on(struct serving *receiver, u64 sk, u64 now)
 }
 
 /* The current thread starts the response. shared: other threads may receive on the same socket. */
-static __always_inline void serve_respond(u64 sk, u32 *number, bool shared, u64 now)
+static __always_inline void serve_respond(struct served *at, bool shared, u64 now)
 {
-	struct serving *s = shared ? serving_now(number) : serving_at(*number);
+	struct serving *s = shared ? serving_now(&at->thread) : serving_at(at->thread);
 
 	if (s && is_of_current(s)) {
 		s->served = readings + 1;
 		s->responses++;
-		if (s->socket == sk)
-			serve_end(s, sk, now);
+		if (s->socket == at->sk)
+			serve_end(s, at->sk, now);
 	} else {
-		serve_hand_on(s, sk, now);
+		serve_hand_on(s, at->sk, now);
 	}
 }
 

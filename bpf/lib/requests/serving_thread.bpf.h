@@ -14,6 +14,14 @@
 
 #define LOOP_FRACTION 16
 
+/* What a socket remembers for the threads that serve it. */
+struct served {
+	u64 sk;          /* its address */
+	u64 inode;       /* see socket_inode() */
+	u32 thread;      /* number of the thread that received last */
+	bool close_seen; /* there is an event when the service closes it */
+};
+
 /* Of a thread that has received or responded to a request. */
 struct serving {
 	u32 pid; /* of the thread, 0: free */
@@ -24,7 +32,7 @@ struct serving {
 	u64 inode;     /* of the socket of the request in hand, see socket_inode() */
 	u64 began_ns;  /* arrival of the request in hand, or to which it has responded */
 	u64 since_ns;  /* since when it has it in hand, or the last send of the response */
-	u64 exec_ns;   /* exec_start then */
+	u64 exec_ns;   /* exec_start then, 0: it was an event loop, and has no CPU time then */
 	u64 cpu_ns;    /* CPU time then */
 	u64 queued_ns; /* run-queue wait then */
 	u32 cpu;       /* CPU then */
@@ -47,8 +55,9 @@ struct serving {
 	u64 rested;          /* 1 + `readings` when it was found not to have served */
 	u32 walk;            /* number of the last walk that has visited it */
 	/* When it was last found with a request in hand: */
-	bool in_loop;   /* it waited for events */
-	bool in_kernel; /* it waited for what no signal ends, such as a disk */
+	bool in_loop;    /* it waited for events */
+	bool in_kernel;  /* it waited for what no signal ends, such as a disk */
+	bool close_seen; /* as of the socket of the request in hand */
 	/* Between two sends of a response: */
 	bool waits;          /* it waits for events */
 	bool seen_to_wait;   /* as last seen after a send; counts if the response goes on */

@@ -75,7 +75,7 @@ static u64 blocked_since(struct serving *s, u64 cpu_ns, u64 queued_ns, u64 now)
 
 	if (!is_since_attached(s->since_ns) || (!s->in_kernel && passed > SERVE_NS_MAX))
 		s->socket = 0;
-	if (s->socket)
+	if (s->socket && s->exec_ns)
 		all += serve_blocked(s, passed, cpu_ns, queued_ns);
 	since = grown(all, s->seen_blocked_ns);
 	s->seen_blocked_ns = all;

@@ -13,14 +13,14 @@
 static void tls_cancel_request(struct conversation *c)
 {
 	c->exchange.phase = PHASE_IDLE;
-	serve_drop(c->sk, &c->thread);
+	serve_drop(&c->served);
 }
 
 /* Do these bytes of a client belong to a request? control: the control message by which TLS in the
  * kernel reports the type of a record. */
 static __noinline bool tls_is_request(struct conversation *c, struct moved *m, int control)
 {
-	bool in_kernel = tls_in_kernel((const struct sock *)c->sk);
+	bool in_kernel = tls_in_kernel((const struct sock *)c->served.sk);
 	bool requested = c->exchange.phase == PHASE_REQUESTED;
 	u32 type = in_kernel ? tls_control(control) : 0;
 	int what = TLS_RECORDS_LOST;
@@ -29,7 +29,7 @@ static __noinline bool tls_is_request(struct conversation *c, struct moved *m, i
 		c->tls.state = TLS_OPEN_1_2;
 	if (type)
 		return type == TLS_DATA;
-	if (!c->unseen && moved_find(m, c->sk))
+	if (!c->unseen && moved_find(m, c->served.sk))
 		what = tls_walk(&c->tls, m, requested);
 	if (what == TLS_RECORDS_PROOF && requested)
 		tls_cancel_request(c);
@@ -60,11 +60,11 @@ static bool tls_sends_response(struct conversation *c, struct moved *m)
 	/* No request is open. */
 	if (c->exchange.phase == PHASE_IDLE)
 		return false;
-	if (tls_in_kernel((const struct sock *)c->sk))
+	if (tls_in_kernel((const struct sock *)c->served.sk))
 		type = tls_control(TLS_SET_RECORD_TYPE);
 	if (type)
 		return type == TLS_DATA;
-	return !moved_find(m, c->sk) ||
+	return !moved_find(m, c->served.sk) ||
 	       tls_is_response(&c->tls, m, c->exchange.phase != PHASE_REQUESTED);
 }
 
@@ -75,13 +75,13 @@ static bool tls_receives_response(struct conversation *c, struct moved *m)
 	u32 type = 0;
 	int what = TLS_RECORDS_LOST;
 
-	if (tls_in_kernel((const struct sock *)c->sk))
+	if (tls_in_kernel((const struct sock *)c->served.sk))
 		type = tls_control(TLS_GET_RECORD_TYPE);
 	if (type)
 		return type == TLS_DATA;
 	if (c->tls_responses.state < TLS_OPEN_1_3)
 		c->tls_responses.state = TLS_OPEN_1_3;
-	if (!c->unseen && moved_find(m, c->sk))
+	if (!c->unseen && moved_find(m, c->served.sk))
 		what = tls_walk(&c->tls_responses, m, false);
 	if (what == TLS_RECORDS_LOST)
 		c->tls_responses.state = TLS_OPEN_DATA;

@@ -63,7 +63,7 @@ static __always_inline void handshake_inspect(struct conversation *c, struct mov
 {
 	if (c->handshake.hello.choice != TLS_CLIENT_HELLO)
 		return;
-	moved_find(m, c->sk);
+	moved_find(m, c->served.sk);
 	tls_client_hello(&c->handshake.hello, m);
 }
 
@@ -109,7 +109,7 @@ static __always_inline void handshake_sends(struct conversation *c, struct moved
 		hello->choice = TLS_CHOSEN;
 	if (hello->choice != TLS_OFFERED && hello->choice != TLS_EXTENSIONS)
 		return;
-	if (moved_find(m, c->sk) && tls_server_flight(hello, m))
+	if (moved_find(m, c->served.sk) && tls_server_flight(hello, m))
 		handshake_unread(c);
 }
 

@@ -49,7 +49,7 @@ static __noinline bool full_duplex_receives(struct conversation *c, u64 bytes, b
 		c->inspection.sent = false;
 	}
 	c->ready_ns = more ? c->latest_ns : 0;
-	serve_beside(&c->thread);
+	serve_beside(&c->served);
 	return true;
 }
 
@@ -57,7 +57,7 @@ static __noinline bool full_duplex_sends(struct conversation *c, u64 bytes, u64 
 {
 	count_send(c, bytes, now);
 	c->inspection.sent = true;
-	serve_beside(&c->thread);
+	serve_beside(&c->served);
 	return true;
 }
 
@@ -73,7 +73,7 @@ static __noinline void send_unasked(struct conversation *c, struct request_row *
 	e->phase = PHASE_UNASKED;
 	e->pushed = true;
 	e->settled_ns = now;
-	serve_beside(&c->thread);
+	serve_beside(&c->served);
 	if (!goes_on && ++c->unasked >= UNASKED_MAX)
 		full_duplex_begin(c, row);
 }
@@ -154,7 +154,7 @@ static __noinline bool may_acknowledge(struct conversation *c, struct request_ro
 	e->requested_ns = now;
 	e->phase = PHASE_ACKNOWLEDGED;
 	c->unasked = 0;
-	serve_beside(&c->thread);
+	serve_beside(&c->served);
 	return true;
 }
 
@@ -168,7 +168,7 @@ static __noinline bool was_acknowledged(struct conversation *c, struct request_r
 		end_acknowledgement(c, row);
 		c->doubts = 0;
 		e->settled_ns = now;
-		serve_beside(&c->thread);
+		serve_beside(&c->served);
 		return true;
 	}
 	decide_length(c, row, false);
