@@ -245,11 +245,14 @@ static __noinline void conversation_assign(struct conversation *c, struct task_s
  * belongs to one service. */
 static __always_inline bool conversation_own(struct conversation *c, bool begins)
 {
+	struct task_struct *task;
+
 	if (c->role != ROLE_SERVER && !(option_clients && c->role == ROLE_CLIENT))
 		return false;
+	task = current_task(); /* here, since all that comes later needs it, too */
 	begins |= !c->tgid;
-	if ((begins && c->tgid != (u32)current_task()->tgid) || conversation_is_old(c))
-		conversation_assign(c, current_task());
+	if ((begins && c->tgid != (u32)task->tgid) || conversation_is_old(c))
+		conversation_assign(c, task);
 	return c->cache.watched;
 }
 
