@@ -31,11 +31,15 @@ struct user_iovec {
 	u64 length;
 };
 
+struct user_vectors {
+	u64 address;
+	u64 pieces;
+};
+
 struct user_msghdr {
 	u64 name;
 	u64 name_length;
-	u64 vectors;
-	u64 pieces;
+	struct user_vectors vectors;
 };
 
 static __always_inline bool buffer_read_user(void *to, u32 size, u64 address)
@@ -58,11 +62,11 @@ static __always_inline bool buffer_may_be_other(struct task_struct *task, u64 fd
 
 /* Finds the buffers of the current thread's call, which has moved bytes of this socket. false:
  * unknown. */
-static bool buffer_of_call(const struct sock *sk, struct buffer *ret_buffer)
+static __always_inline bool buffer_of_call(const struct sock *sk, struct buffer *ret_buffer)
 {
 	struct task_struct *task = current_task();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	struct user_msghdr message = {};
+	struct user_vectors vectors = {};
 	struct buffer b = {};
 
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER) || regs_32_bit(regs) ||
@@ -77,9 +81,15 @@ static bool buffer_of_call(const struct sock *sk, struct buffer *ret_buffer)
 		buffer_of_vectors(&b, call_argument(regs, 2), call_argument(regs, 3));
 		break;
 	case BYTES_MESSAGE:
-		if (!buffer_read_user(&message, sizeof(message), call_argument(regs, 2)))
+		if (!buffer_read_user(&vectors, sizeof(vectors),
+				      call_argument(regs, 2) +
+					      offsetof(struct user_msghdr, vectors)))
 			return false;
-		buffer_of_vectors(&b, message.vectors, message.pieces);
+		buffer_of_vectors(&b, vectors.address, vectors.pieces);
+		/* Otherwise the compiler merges these loads with those above, and the verifier
+		 * rejects one load for two kinds of memory. */
+		barrier_var(b.vectors);
+		barrier_var(b.pieces);
 		break;
 	default:
 		return false;

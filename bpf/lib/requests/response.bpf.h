@@ -55,35 +55,39 @@ static __always_inline u64 text_word(const char bytes[sizeof(u64)])
 	return word;
 }
 
-/* If one piece of the buffer has all of them, they are read at once. */
-static __always_inline bool response_read_bytes(struct buffer *b, struct response_text *text)
+/* Reads them from several pieces. false: they cannot be read. Global: verified once. */
+__noinline int response_read_pieces(u64 sk, struct response_text *text)
 {
-	u64 length = text->length;
-	u8 *bytes = (u8 *)text->bytes;
+	struct buffer b = {};
 
-	if (!buffer_seek(b, 0))
+	if (!text || !buffer_of_call((const struct sock *)sk, &b))
 		return false;
-	asm volatile("" : "+r"(length));
-	if (length <= RESPONSE_BYTES_MAX && length <= b->end - b->begin)
-		return !bpf_probe_read_user(bytes, length, (const void *)b->address);
 	for (u32 i = 0; i < RESPONSE_BYTES_MAX; i++) {
-		int byte = i < length ? buffer_byte(b, i) : 0;
+		int byte = i < text->length ? buffer_byte(&b, i) : 0;
 
 		if (byte < 0)
 			return false;
-		bytes[i] = byte;
+		((u8 *)text->bytes)[i] = byte;
 	}
 	return true;
 }
 
-/* Reads what the current call has sent. false: it cannot be read. */
-static __always_inline bool response_read(const struct sock *sk, u64 sent,
-					  struct response_text *ret_text)
+/* Reads what the current call has sent. false: it cannot be read. The kernel checks where the bytes
+ * go, which takes least on the stack of the thread: a frame of 64 bytes would be elsewhere. */
+static __noinline bool response_read(u64 sk, struct response_text *text)
 {
+	u64 length = text->length, words[RESPONSE_WORDS] = {};
 	struct buffer b = {};
 
-	ret_text->length = sent < RESPONSE_BYTES_MAX ? sent : RESPONSE_BYTES_MAX;
-	return buffer_of_call(sk, &b) && response_read_bytes(&b, ret_text);
+	if (!buffer_of_call((const struct sock *)sk, &b) || (b.vectors && !buffer_next(&b)))
+		return false;
+	if (length > b.end)
+		return response_read_pieces(sk, text);
+	asm volatile("" : "+r"(length));
+	if (length > RESPONSE_BYTES_MAX || !buffer_read_user(words, length, b.address))
+		return false;
+	__builtin_memcpy(text->bytes, words, sizeof(words));
+	return true;
 }
 
 /* HTTP/1: after an interim response another one follows, except after 101, which is followed by
@@ -124,9 +128,11 @@ static __always_inline u32 response_class(u32 service, const struct response_tex
  * once. */
 __noinline u32 response_classify(u32 service, u64 sk, u64 sent, bool is_stream)
 {
-	struct response_text text = {};
+	struct response_text text = {
+		.length = sent < RESPONSE_BYTES_MAX ? sent : RESPONSE_BYTES_MAX,
+	};
 
-	if (!response_read((const struct sock *)sk, sent, &text))
+	if (!response_read(sk, &text))
 		return CLASS_UNKNOWN;
 	if (is_stream && response_is_interim(&text))
 		return CLASS_INTERIM;
