@@ -63,11 +63,11 @@ struct http2_call {
 	struct moved moved;
 	struct http2_way way;
 	u64 arrived_ns; /* of what is received, 0: unknown */
-	u32 sends;      /* 1: the server sends */
-	u32 requests;   /* that have started */
-	u32 responses;  /* that have started */
-	u32 goes_on;    /* 1: there is data of a request */
-	u32 is_done;
+	u8 sends;       /* 1: the server sends */
+	u8 goes_on;     /* 1: there is data of a request */
+	u8 is_done;
+	u32 requests;  /* that have started */
+	u32 responses; /* that have started */
 	/* Of HEADERS that are sent: their class. Of a response that has ended: its class, and its
 	 * bucket above CLASS_BITS. */
 	u32 class;

@@ -215,9 +215,10 @@ static bool is_to_inspect(struct conversation *c, const struct moved *m)
 	struct inspection *inspection = &c->inspection;
 
 	if (!inspection->left) {
-		inspection->left = connection_is_tcp(c->served.sk) && connection_is_late(c->served.sk, m->end)
-					   ? INSPECTIONS_LATE
-					   : INSPECTIONS;
+		inspection->left =
+			connection_is_tcp(c->served.sk) && connection_is_late(c->served.sk, m->end)
+				? INSPECTIONS_LATE
+				: INSPECTIONS;
 		return true;
 	}
 	return inspection->again ||
@@ -292,7 +293,8 @@ static bool inspect_send(struct conversation *c, struct moved *m)
 		c->inspection.upgraded = true;
 		c->inspection.again = true;
 	}
-	first = !c->inspection.left && connection_is_tcp(c->served.sk) && !connection_is_late(c->served.sk, 0);
+	first = !c->inspection.left && connection_is_tcp(c->served.sk) &&
+		!connection_is_late(c->served.sk, 0);
 	c->inspection.sent = true;
 	return (first || c->inspection.preface >= PREFACE_SURE) && count_send(c, m->end, m->now);
 }

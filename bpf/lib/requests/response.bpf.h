@@ -55,7 +55,25 @@ static __always_inline u64 text_word(const char bytes[sizeof(u64)])
 	return word;
 }
 
-/* Reads them from several pieces. false: they cannot be read. Global: verified once. */
+/* Reads what the current call has sent. false: it is in several pieces, or cannot be read. The kernel
+ * checks where the bytes go, which takes least on the stack of the thread: a frame of 64 bytes would
+ * be elsewhere. */
+static __noinline bool response_read(u64 sk, struct response_text *text)
+{
+	u64 length = text->length, words[RESPONSE_WORDS] = {};
+	struct buffer b = {};
+
+	if (!buffer_of_call((const struct sock *)sk, &b) || (b.vectors && !buffer_next(&b)))
+		return false;
+	asm volatile("" : "+r"(length));
+	if (length > b.end || length > RESPONSE_BYTES_MAX ||
+	    !buffer_read_user(words, length, b.address))
+		return false;
+	__builtin_memcpy(text->bytes, words, sizeof(words));
+	return true;
+}
+
+/* Reads the same from several pieces. false: it cannot be read. Global: verified once. */
 __noinline int response_read_pieces(u64 sk, struct response_text *text)
 {
 	struct buffer b = {};
@@ -69,24 +87,6 @@ __noinline int response_read_pieces(u64 sk, struct response_text *text)
 			return false;
 		((u8 *)text->bytes)[i] = byte;
 	}
-	return true;
-}
-
-/* Reads what the current call has sent. false: it cannot be read. The kernel checks where the bytes
- * go, which takes least on the stack of the thread: a frame of 64 bytes would be elsewhere. */
-static __noinline bool response_read(u64 sk, struct response_text *text)
-{
-	u64 length = text->length, words[RESPONSE_WORDS] = {};
-	struct buffer b = {};
-
-	if (!buffer_of_call((const struct sock *)sk, &b) || (b.vectors && !buffer_next(&b)))
-		return false;
-	if (length > b.end)
-		return response_read_pieces(sk, text);
-	asm volatile("" : "+r"(length));
-	if (length > RESPONSE_BYTES_MAX || !buffer_read_user(words, length, b.address))
-		return false;
-	__builtin_memcpy(text->bytes, words, sizeof(words));
 	return true;
 }
 
@@ -132,7 +132,7 @@ __noinline u32 response_classify(u32 service, u64 sk, u64 sent, bool is_stream)
 		.length = sent < RESPONSE_BYTES_MAX ? sent : RESPONSE_BYTES_MAX,
 	};
 
-	if (!response_read(sk, &text))
+	if (!response_read(sk, &text) && !response_read_pieces(sk, &text))
 		return CLASS_UNKNOWN;
 	if (is_stream && response_is_interim(&text))
 		return CLASS_INTERIM;
