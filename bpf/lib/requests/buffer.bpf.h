@@ -172,7 +172,8 @@ __noinline int buffer_byte(struct buffer *b, u64 offset)
 static __always_inline bool buffer_read_here(struct buffer *b, u64 offset, void *ret_bytes,
 					     u32 size)
 {
-	return buffer_seek(b, offset) && size <= b->end - offset &&
+	return ((offset >= b->begin && offset < b->end) || buffer_seek(b, offset)) &&
+	       size <= b->end - offset &&
 	       buffer_read_user(ret_bytes, size, b->address + (offset - b->begin));
 }
 

@@ -35,12 +35,14 @@ static void http2_resync(struct http2 *h, struct conversation *c)
 static bool http2_header(struct http2_call *call, struct frame *ret_frame)
 {
 	struct http2_way *way = &call->way;
+	struct frame_header header = {};
 	struct moved *m = &call->moved;
 
 	if (!way->received && m->end - m->begin >= FRAME_HEADER_SIZE &&
-	    buffer_read(&m->buffer, m->begin, way->header.bytes, FRAME_HEADER_SIZE)) {
-		way->received = FRAME_HEADER_SIZE;
+	    buffer_read_here(&m->buffer, m->begin, header.bytes, FRAME_HEADER_SIZE)) {
 		m->begin += FRAME_HEADER_SIZE;
+		frame_parse(&header, ret_frame);
+		return true;
 	}
 	for (int i = 0; i < FRAME_HEADER_SIZE; i++) {
 		int byte;
@@ -197,7 +199,7 @@ __noinline int http2_next(struct http2 *h, struct conversation *c, struct http2_
 	}
 	if (call->moved.begin >= call->moved.end)
 		return true;
-	if (!moved_find(&call->moved, c->served.sk)) {
+	if (!call->moved.found && !moved_find(&call->moved, c->served.sk)) {
 		call->way.is_synced = false;
 		return true;
 	}
