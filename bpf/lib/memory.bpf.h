@@ -33,13 +33,6 @@ static void percpu_origin_find(void)
 	percpu_origin = address - base;
 }
 
-/* CO-RE does not relocate a variable index: the kernel's element is larger than ours. */
-static struct percpu_counter *mm_percpu_counter(struct mm_struct *mm, u32 kind)
-{
-	return (void *)mm + bpf_core_field_offset(struct mm_struct, rss_stat) +
-	       kind * bpf_core_type_size(struct percpu_counter);
-}
-
 struct mm_pages {
 	s64 kind[NR_MM_COUNTERS];
 };
@@ -50,6 +43,13 @@ struct mm_parts {
 	bool together;
 	struct mm_pages sum;
 };
+
+/* CO-RE does not relocate a variable index: the kernel's element is larger than ours. */
+#define READ_SHARED(mm, parts, i)                                      \
+	do {                                                           \
+		(parts)->sum.kind[i] = (mm)->rss_stat[i].count;        \
+		(parts)->kind[i] = (void *)(mm)->rss_stat[i].counters; \
+	} while (0)
 
 /* 1: there are no more CPUs, or the offsets are unknown. */
 static long add_parts_of(u32 cpu, struct mm_parts *parts)
@@ -83,13 +83,12 @@ static void mm_pages_read(struct mm_struct *mm, struct mm_pages *pages)
 	if (!mm_counters_percpu()) {
 		bpf_core_read(pages, sizeof(*pages), &old->rss_stat);
 	} else {
-		for (u32 i = 0; i < NR_MM_COUNTERS; i++) {
-			struct percpu_counter *counter = mm_percpu_counter(mm, i);
-
-			parts.sum.kind[i] = BPF_CORE_READ(counter, count);
-			parts.kind[i] = BPF_CORE_READ(counter, counters);
+		READ_SHARED(mm, &parts, 0);
+		READ_SHARED(mm, &parts, 1);
+		READ_SHARED(mm, &parts, 2);
+		READ_SHARED(mm, &parts, 3);
+		for (u32 i = 1; i < NR_MM_COUNTERS; i++)
 			parts.together &= parts.kind[i] == parts.kind[0] + i * sizeof(s32);
-		}
 		bpf_loop(cpus_end, add_parts_of, &parts, 0);
 		*pages = parts.sum;
 	}
