@@ -35,13 +35,12 @@ static void http2_resync(struct http2 *h, struct conversation *c)
 static bool http2_header(struct http2_call *call, struct frame *ret_frame)
 {
 	struct http2_way *way = &call->way;
-	struct frame_header header = {};
 	struct moved *m = &call->moved;
 
 	if (!way->received && m->end - m->begin >= FRAME_HEADER_SIZE &&
-	    buffer_read_here(&m->buffer, m->begin, header.bytes, FRAME_HEADER_SIZE)) {
+	    buffer_read_here(&m->buffer, m->begin, ret_frame->header.bytes, FRAME_HEADER_SIZE)) {
 		m->begin += FRAME_HEADER_SIZE;
-		frame_parse(&header, ret_frame);
+		frame_parse(&ret_frame->header, ret_frame);
 		return true;
 	}
 	for (int i = 0; i < FRAME_HEADER_SIZE; i++) {

@@ -36,21 +36,28 @@ struct frame_header {
 	u8 bytes[16];
 };
 
+/* Its header may be read to where it will be: Linux 6.1 has 512 bytes for a chain of calls. */
 struct frame {
-	u32 length;
-	u32 type;
-	u32 flags;
-	u32 stream;
+	union {
+		struct frame_header header;
+		struct {
+			u32 length;
+			u32 type;
+			u32 flags;
+			u32 stream;
+		};
+	};
 };
 
 static __always_inline void frame_parse(const struct frame_header *header, struct frame *ret_frame)
 {
 	const u8 *b = header->bytes;
+	u32 length = b[0] << 16 | b[1] << 8 | b[2], type = b[3], flags = b[4];
 
-	ret_frame->length = b[0] << 16 | b[1] << 8 | b[2];
-	ret_frame->type = b[3];
-	ret_frame->flags = b[4];
 	ret_frame->stream = (u32)b[5] << 24 | b[6] << 16 | b[7] << 8 | b[8];
+	ret_frame->length = length;
+	ret_frame->type = type;
+	ret_frame->flags = flags;
 }
 
 static const u8 frame_flags[FRAME_TYPES] = {
@@ -102,13 +109,12 @@ static __always_inline bool frame_is_plausible(const struct frame *f)
  * its header lies in two pieces. */
 __noinline int frame_pass(struct moved *m)
 {
-	struct frame_header header = {};
-	struct frame frame;
+	struct frame frame = {};
 
 	if (!m || m->begin + FRAME_HEADER_SIZE > m->end ||
-	    !buffer_read_here(&m->buffer, m->begin, header.bytes, FRAME_HEADER_SIZE))
+	    !buffer_read_here(&m->buffer, m->begin, frame.header.bytes, FRAME_HEADER_SIZE))
 		return false;
-	frame_parse(&header, &frame);
+	frame_parse(&frame.header, &frame);
 	if (!frame_is_plausible(&frame) || frame.length > FRAME_LENGTH_MAX)
 		return false;
 	m->begin += FRAME_HEADER_SIZE + frame.length;

@@ -118,8 +118,8 @@ static __always_inline u32 response_class(u32 service, const struct response_tex
 
 	if (!rules)
 		return CLASS_NONE;
-	for (u32 i = 0; i < RESPONSE_RULES_MAX; i++)
-		if (i < rules->count && response_fits(&rules->rule[i], text))
+	for (u32 i = 0; i < RESPONSE_RULES_MAX && i < rules->count; i++)
+		if (response_fits(&rules->rule[i], text))
 			return i + 1;
 	return CLASS_NONE;
 }

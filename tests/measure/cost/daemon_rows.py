@@ -14,8 +14,9 @@ WALK_TIMES = 1.4
 ADDED_KIB = 12 * 1024
 START_S = 1
 START_CPU_S = 0.5
+EVENTS_OF_TASKS = ("fork", "exec")
 # The cheapest hook adds 100 ns to a switch; one on any system call adds 38 ns to all of them.
-EVENTS_NS = {"switch": 50, "syscall": 20}
+EVENTS_NS = {"switch": 50, "syscall": 20, "fork": 2000}
 
 
 def _at_most(what, value, limit, unit):
@@ -63,6 +64,7 @@ def _events(starts):
             _at_most(f"{label}: added", cost.added, EVENTS_NS[kind], " ns")
         else:
             rows.add(f"{label}: added", estimate(cost.added, 1e-3, " us", "+"))
+        if kind in EVENTS_OF_TASKS:
             rows.add(f"{label}: added part", estimate(cost.percent, unit=" %", sign="+"))
 
 

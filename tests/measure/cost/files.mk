@@ -3,7 +3,7 @@
 bench_programs = tests/measure/cost/code tests/measure/cost/processes tests/measure/cost/event tests/measure/cost/hash_loop tests/measure/cost/hooks \
 	tests/measure/cost/kinds tests/measure/cost/loads.so tests/measure/cost/text tests/measure/cost/threads tests/measure/cost/walk
 bench_bpf_objects = tests/measure/cost/bpf/floor.bpf.o tests/measure/cost/bpf/floor_functions.bpf.o \
-	tests/measure/cost/bpf/kinds.bpf.o tests/measure/cost/bpf/listing.bpf.o \
+	tests/measure/cost/bpf/kinds.bpf.o tests/measure/cost/bpf/listing.bpf.o tests/measure/cost/bpf/reads.bpf.o \
 	tests/measure/cost/bpf/walk.bpf.o
 EXTRA_PROGRAMS += $(bench_programs)
 bench_events = tests/measure/cost/events.c tests/measure/cost/events.h

@@ -14,6 +14,7 @@ NAMES = {
     "response": "this probe, with classes of responses",
     "clients": "this probe, with Option clients",
     "floor": "empty programs on its hooks",
+    "reads": "no more than the reads of a response's first bytes",
     "listing": "the paper's Listing 1",
     "bpftrace": "the same in bpftrace",
 }
@@ -36,6 +37,8 @@ nothing, and with
 - the same with `Response` lines in that block, for the errors of the server;
 - this probe with `Option "clients"`, so that what it sends as a client counts, too;
 - empty programs on the same hooks, which is the least that seeing each call on a socket costs;
+- a program that reads the server's memory as often as the first bytes of a response need it, which is the least that
+  classes cost;
 - the method of Listing 1 of the paper for all that it measures: a hash map, on the tracepoints of all system calls
   (`tests/measure/cost/bpf/listing.bpf.c`);
 - the same in bpftrace (`tests/measure/cost/bpf/listing.bt`).

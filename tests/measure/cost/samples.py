@@ -26,6 +26,11 @@ class Samples:
         """What one adds, less so many times what the other adds."""
         return Estimate(one - times * two for one, two in zip(self._added(name, key), self._added(other, key)))
 
+    def beyond(self, names, key):
+        """What the first adds, less what the others add."""
+        one, *others = (self._added(name, key) for name in names)
+        return Estimate(first - sum(rest) for first, *rest in zip(one, *others))
+
     def quotient(self, name, other, key):
         """What one adds, divided by what the other adds."""
         return Estimate(one / two for one, two in zip(self._added(name, key), self._added(other, key)))

@@ -13,7 +13,7 @@ from process import WITH_TRACEFS, prepare
 from server import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SETUPS = ("before", "probe", "response", "clients", "floor", "listing", "bpftrace")
+SETUPS = ("before", "probe", "response", "clients", "floor", "reads", "listing", "bpftrace")
 
 CALL_NUMBERS = {
     "x86_64": {"epoll": 232, "read": 0, "write": 1, "sendmsg": 46},

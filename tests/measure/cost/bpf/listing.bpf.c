@@ -46,7 +46,7 @@ struct sys_exit {
 
 static u32 wanted(u64 pid_tgid, long id)
 {
-	if (pid_tgid >> 32 != watched.tgid || id < 0 || id >= CALLS_END)
+	if (pid_tgid >> 32 != watched.tgid || id < 0 || id >= LISTED_CALLS)
 		return FAMILY_NONE;
 	return watched.family_of[id];
 }

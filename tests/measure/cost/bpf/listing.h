@@ -7,13 +7,13 @@
 
 #include <linux/types.h>
 
-#define CALLS_END 512
+#define LISTED_CALLS 512
 
 enum family { FAMILY_NONE, FAMILY_POLL, FAMILY_RECEIVE, FAMILY_SEND, FAMILY_END };
 
 struct listing {
 	__u32 tgid;
-	__u8 family_of[CALLS_END]; /* by number of the system call */
+	__u8 family_of[LISTED_CALLS]; /* by number of the system call */
 };
 
 #endif
