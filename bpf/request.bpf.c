@@ -284,6 +284,8 @@ static __always_inline void socket_closed(struct sock *sk, int state)
 		return;
 	if (closing)
 		serve_close(&c->served, bpf_ktime_get_ns());
+	else if (state == TCP_CLOSE)
+		serve_reset(&c->served);
 	if (state != TCP_FIN_WAIT2 && state != TCP_CLOSE)
 		return;
 	if (c->unsent)

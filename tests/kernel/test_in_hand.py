@@ -63,6 +63,11 @@ def check_pools(test, daemons, loads):
     check(test, daemons, POOLS, "asleep with requests whose clients have gone", BLOCKED)
     order(loads, "free")
     check(test, daemons, POOLS, "idle after that", IDLE)
+    for line in ("block", "abandon", "free") * ROUNDS + ("block",):
+        order(loads, line)
+    check(test, daemons, POOLS, "asleep with requests after others whose clients have gone", BLOCKED)
+    order(loads, "abandon")
+    order(loads, "free")
 
 
 def check_parts(test, daemon, loads):

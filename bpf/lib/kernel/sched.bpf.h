@@ -183,8 +183,8 @@ static __always_inline void needs_task_from_pid(void)
 	asm volatile("" : : "r"(number));
 }
 
-/* The current task. The compiler merges what a function asks several times, unlike calls of the
- * helper. */
+/* The current task. However often a function asks, it is fetched once: unlike calls of the helper,
+ * these are merged by the compiler. */
 static __always_inline struct task_struct *current_task(void)
 {
 	struct task_struct *task;

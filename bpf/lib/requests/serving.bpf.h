@@ -263,6 +263,15 @@ static __always_inline void serve_close(const struct served *at, u64 now)
 	s->socket = 0;
 }
 
+/* The client has reset the connection: there is no event when the service closes the socket. */
+static __always_inline void serve_reset(const struct served *at)
+{
+	struct serving *s = serving_at(at->thread);
+
+	if (s && s->socket == at->sk)
+		s->close_seen = false;
+}
+
 static __always_inline void serve_end(struct serving *s, u64 sk, u64 now)
 {
 	serve_count(s, SLEEP_BLOCKED, now);
