@@ -26,20 +26,21 @@ struct served {
 struct serving {
 	u32 pid; /* of the thread, 0: free */
 	u32 row;
-	u64 served;    /* 1 + `readings` when it last served, 0: never */
-	u64 socket;    /* address of the socket whose request it has in hand, 0: none */
-	u64 responded; /* likewise, the one on which it has responded since it had one in hand */
-	u64 inode;     /* of the socket of the request in hand, see socket_inode() */
-	u64 began_ns;  /* arrival of the request in hand, or to which it has responded */
-	u64 since_ns;  /* since when it has it in hand, or the last send of the response */
-	u64 exec_ns;   /* exec_start then, 0: it was an event loop, and has no CPU time then */
-	u64 cpu_ns;    /* CPU time then */
-	u64 queued_ns; /* run-queue wait then */
-	u32 cpu;       /* CPU then */
-	u32 responses; /* recent ones */
-	u32 overlaps;  /* of these, during which it received others, or that other threads sent */
-	u32 sends;     /* sends after the first, of all responses */
-	u64 task;      /* its address */
+	u64 served;      /* 1 + `readings` when it last served, 0: never */
+	u64 socket;      /* address of the socket whose request it has in hand, 0: none */
+	u64 responded;   /* likewise, the one on which it has responded since it had one in hand */
+	u64 inode;       /* of the socket of the request in hand, see socket_inode() */
+	u64 began_ns;    /* arrival of the request in hand, or to which it has responded */
+	u64 since_ns;    /* since when it has it in hand, or the last send of the response */
+	u64 exec_ns;     /* exec_start then, 0: it was an event loop, and has no CPU time then */
+	u64 cpu_ns;      /* CPU time then */
+	u64 queued_ns;   /* run-queue wait then */
+	u16 cpu;         /* CPU then */
+	bool close_seen; /* as of the socket of the request in hand */
+	u32 responses;   /* recent ones */
+	u32 overlaps;    /* of these, during which it received others, or that other threads sent */
+	u32 sends;       /* sends after the first, of all responses */
+	u64 task;        /* its address */
 	/* began_ns of the request that sampled_us is of, 0: none */
 	u64 sampled_ns;
 	struct moment burst; /* since when it was not idle, see woken.h */
@@ -55,9 +56,8 @@ struct serving {
 	u64 rested;          /* 1 + `readings` when it was found not to have served */
 	u32 walk;            /* number of the last walk that has visited it */
 	/* When it was last found with a request in hand: */
-	bool in_loop;    /* it waited for events */
-	bool in_kernel;  /* it waited for what no signal ends, such as a disk */
-	bool close_seen; /* as of the socket of the request in hand */
+	bool in_loop;   /* it waited for events */
+	bool in_kernel; /* it waited for what no signal ends, such as a disk */
 	/* Between two sends of a response: */
 	bool waits;          /* it waits for events */
 	bool seen_to_wait;   /* as last seen after a send; counts if the response goes on */
@@ -67,7 +67,7 @@ struct serving {
 };
 
 /* By thread_number() - 1. */
-ARRAY(servings, struct serving, THREADS_MAX) SHARED(1);
+ARRAY(servings, struct serving, THREADS_MAX) SHARED(2);
 
 /* Its only entry: no thread that serves has a higher number. */
 ARRAY(servings_end, u32, 1) SHARED(1);

@@ -29,7 +29,7 @@ class Samples:
     def beyond(self, names, key):
         """What the first adds, less what the others add."""
         one, *others = (self._added(name, key) for name in names)
-        return Estimate(first - sum(rest) for first, *rest in zip(one, *others))
+        return Estimate(first - sum(less) for first, *less in zip(one, *others))
 
     def quotient(self, name, other, key):
         """What one adds, divided by what the other adds."""
