@@ -96,14 +96,14 @@ struct thread_times {
 	u32 cpu;
 };
 
-/* Of the current thread. Of an event loop, which counts as never blocked, only the wait for a CPU is
- * needed. */
+/* Of the current thread. Where requests often overlap it counts as never blocked, and only its wait
+ * for a CPU is needed. */
 static __always_inline struct thread_times thread_times_now(const struct serving *s)
 {
 	struct task_struct *task = current_task();
 	struct thread_times times = { .queued_ns = task->sched_info.run_delay };
 
-	if (!is_loop(s)) {
+	if (!overlaps_often(s)) {
 		times.exec_ns = exec_start(task);
 		times.cpu_ns = task->se.sum_exec_runtime;
 		times.cpu = bpf_get_smp_processor_id();

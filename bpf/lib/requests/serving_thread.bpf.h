@@ -32,7 +32,7 @@ struct serving {
 	u64 inode;       /* of the socket of the request in hand, see socket_inode() */
 	u64 began_ns;    /* arrival of the request in hand, or to which it has responded */
 	u64 since_ns;    /* since when it has it in hand, or the last send of the response */
-	u64 exec_ns;     /* exec_start then, 0: it was an event loop, and has no CPU time then */
+	u64 exec_ns;     /* exec_start then, 0: its requests overlapped, and cpu_ns is unknown */
 	u64 cpu_ns;      /* CPU time then */
 	u64 queued_ns;   /* run-queue wait then */
 	u16 cpu;         /* CPU then */
@@ -137,9 +137,14 @@ static inline void note_pause(struct serving *s, bool waits)
 	s->seen_to_wait_ns = s->since_ns;
 }
 
+static __always_inline bool overlaps_often(const struct serving *s)
+{
+	return s->overlaps * LOOP_FRACTION > s->responses;
+}
+
 static inline bool is_loop(const struct serving *s)
 {
-	return s->in_loop || s->overlaps * LOOP_FRACTION > s->responses;
+	return s->in_loop || overlaps_often(s);
 }
 
 #endif
