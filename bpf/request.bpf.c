@@ -170,7 +170,8 @@ static __noinline void call_failed(struct sock *sk, int ret)
 		peer_end(p, &c->exchange, true, bpf_ktime_get_ns());
 }
 
-/* Counts what a walk has withdrawn of it, or an acknowledgement. */
+/* Counts what a walk has withdrawn of it, or an acknowledgement. Hook sets 4 and 5 have no event for
+ * that: their walk finds out. */
 static __noinline void conversation_ends(struct conversation *c)
 {
 	struct request_row *row = conversation_row(c);

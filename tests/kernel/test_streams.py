@@ -76,10 +76,11 @@ def download(sock):
 
 
 def late(sock):
+    """Between its first send and the end of the connection there is a reading."""
     time.sleep(LONG)
     for _ in range(2):
         sock.send(b"x")
-        time.sleep(0.1)
+        time.sleep(0.6 * INTERVAL)
 
 
 RESPONSES = {b"events": events, b"normal": normal, b"absorb": absorb, b"download": download, b"late": late}

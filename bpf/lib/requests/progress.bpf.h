@@ -407,12 +407,24 @@ int request_files(struct bpf_iter__task_file *ctx)
 }
 
 /* The socket may have been freed, and another be at its address. */
+static bool has_ended(const struct conversation *c, const struct socket_key *at)
+{
+	const struct sock *sk = (const struct sock *)at->sk;
+
+	return socket_ends(sk) != at->ends ||
+	       (c->role == ROLE_SERVER && !c->datagrams && !socket_is_open(sk));
+}
+
 static long walk_addressed(void *map, struct socket_key *at, struct conversation *c, void *context)
 {
 	const struct sock *sk = (const struct sock *)at->sk;
 
-	if (is_before_pause(c) || socket_ends(sk) != at->ends)
+	if (is_before_pause(c))
 		return 0;
+	if (has_ended(c, at)) {
+		conversation_ends(c);
+		return 0;
+	}
 	if (is_walked(c))
 		walk_socket(c, c->datagrams ? bpf_map_lookup_elem(&addressed_datagrams, at) : NULL,
 			    c->protocol == PROTOCOL_HTTP2
