@@ -91,7 +91,8 @@ def fork_rate(test, daemon):
     curve = counted.curve()
     rates = [(curve.at(moment + SAMPLE) - curve.at(moment)) / SAMPLE for moment in curve.times
              if curve.covers(moment + SAMPLE)]
-    test.true(f"{RATE}: there have been some", rows[0][1] > 0, rows[0][1])
+    # A machine that has other work may make none in such a time.
+    test.true(f"{RATE}: there have been some", rows[0][1] > 0 or not min(rates, default=0), rows[0][1])
     test.figures.within(RATE, rows[0][1], min(rates, default=0) / FACTOR, max(rates, default=0) * FACTOR)
     test.equal("what readings tell until the next sample", {row[1] for row in rows}, {rows[0][1]})
 
