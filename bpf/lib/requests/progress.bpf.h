@@ -407,7 +407,7 @@ int request_files(struct bpf_iter__task_file *ctx)
 }
 
 /* The socket may have been freed, and another be at its address. */
-static bool has_ended(const struct conversation *c, const struct socket_key *at)
+static bool addressed_ended(const struct conversation *c, const struct socket_key *at)
 {
 	const struct sock *sk = (const struct sock *)at->sk;
 
@@ -421,7 +421,7 @@ static long walk_addressed(void *map, struct socket_key *at, struct conversation
 
 	if (is_before_pause(c))
 		return 0;
-	if (has_ended(c, at)) {
+	if (addressed_ended(c, at)) {
 		conversation_ends(c);
 		return 0;
 	}
