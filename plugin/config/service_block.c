@@ -413,6 +413,36 @@ static void check_shadowed_services(const struct config *config, struct mistakes
 	}
 }
 
+static bool probe_reads_payload(const struct probe_config *probe)
+{
+	for (size_t i = 0; i < probe->parameter_count; i++)
+		if (!strcmp(probe->parameters[i].name, "payload"))
+			return probe->parameters[i].value.magnitude;
+	return true;
+}
+
+/* Classes need the bytes that the Parameter "payload" forbids to read. */
+static void check_responses_readable(struct config *config, const struct probe_config *probe,
+				     struct mistakes *mistakes)
+{
+	char name[CONFIG_NAME_MAX + 32];
+
+	if (probe_reads_payload(probe))
+		return;
+	for (size_t i = 0; i < config->service_count; i++) {
+		struct service_config *service = &config->services[i];
+
+		if (!service->responses.count)
+			continue;
+		service->responses.count = 0;
+		snprintf(name, sizeof(name), "Response in <Service \"%s\">", service->name);
+		mistake_ignore(mistakes, name,
+			       "Parameter \"payload\" false in <Probe \"%s\"> forbids to read "
+			       "responses; remove one of the two",
+			       probe->name);
+	}
+}
+
 void service_blocks_finish(struct config *config, struct mistakes *mistakes)
 {
 	for (size_t i = 0; i < config->service_count;) {
@@ -420,4 +450,6 @@ void service_blocks_finish(struct config *config, struct mistakes *mistakes)
 			check_service_top_n(&config->services[i++], mistakes);
 	}
 	check_shadowed_services(config, mistakes);
+	for (size_t i = 0; i < config->probe_count; i++)
+		check_responses_readable(config, &config->probes[i], mistakes);
 }

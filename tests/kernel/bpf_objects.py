@@ -81,3 +81,10 @@ def show(kind, which):
 def map_number(pid, name):
     """The number of a process's newest map of this name."""
     return max(entry["id"] for entry in show("map", numbers("map", pid)) if entry.get("name") == name)
+
+
+def instructions(pid):
+    """{name: bpftool's text} of the instructions that the kernel has left of a process's programs."""
+    return {entry["name"]: subprocess.run([BPFTOOL, "prog", "dump", "xlated", "id", str(entry["id"])], capture_output=True,
+                                          text=True, check=True).stdout
+            for entry in show("prog", numbers("prog", pid))}

@@ -72,6 +72,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_hostile_user.py \
 	tests/kernel/test_first_events.py \
 	tests/kernel/test_pause.py \
+	tests/kernel/test_payload.py \
 	tests/kernel/test_protocols.py \
 	tests/kernel/test_request_figures.py \
 	tests/kernel/test_unasked.py \

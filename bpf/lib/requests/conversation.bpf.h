@@ -6,6 +6,7 @@
 #define CONVERSATION_BPF_H
 
 #include "attached.bpf.h"
+#include "buffer.bpf.h"
 #include "datagram.bpf.h"
 #include "gap.bpf.h"
 #include "inspection.bpf.h"
@@ -174,7 +175,8 @@ static __always_inline void conversation_init(struct conversation *c, const stru
 {
 	c->role = socket_role(sk);
 	c->datagrams = socket_is_datagram(sk);
-	c->protocol = c->datagrams || c->role == ROLE_NONE ? PROTOCOL_ALTERNATING : PROTOCOL_NEW;
+	c->protocol = !payload || c->datagrams || c->role == ROLE_NONE ? PROTOCOL_ALTERNATING
+								       : PROTOCOL_NEW;
 	c->served.sk = (u64)sk;
 	c->attached_ns = attached_ns;
 }

@@ -139,9 +139,9 @@ __noinline u32 http2_status(struct http2_call *call, u32 length, u32 flags)
 	if (size > HPACK_SIZE)
 		size = HPACK_SIZE;
 	asm volatile("" : "+r"(size));
-	if (size > HPACK_SIZE || bpf_probe_read_user(call->way.header.bytes, size,
-						     (const void *)(call->moved.buffer.address +
-								    at - call->moved.buffer.begin)))
+	if (size > HPACK_SIZE ||
+	    !buffer_read_user(call->way.header.bytes, size,
+			      call->moved.buffer.address + at - call->moved.buffer.begin))
 		return 0;
 	return hpack_status(call->way.header.bytes, size);
 }

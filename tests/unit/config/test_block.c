@@ -258,6 +258,9 @@ static void test_mistakes(void)
 		  "ignoring Response \"a\" \"9\" in <Service \"a\">: a service has 8 such lines" },
 		{ "Response \"a\" \"1\"",
 		  "ignoring Response \"a\" \"1\" in <Plugin ebpf>: it belongs" },
+		{ IN_A("Response \"a\" \"1\"") "\n<Probe \"request\">\nParameter \"payload\" false\n</Probe>",
+		  "ignoring Response in <Service \"a\">: Parameter \"payload\" false in <Probe \"request\"> "
+		  "forbids to read" },
 		{ IN_A("PerProcess 1"), "PerProcess 1 in <Service \"a\">: it takes true or false" },
 		{ IN_A("PerProcess true\nTopN 0"), "it takes a whole number from 1 to 1000" },
 		{ IN_A("PerProcess true\nTopN 1001"), "ignoring TopN 1001 in" },
