@@ -26,7 +26,7 @@ def directory_of(service):
     """The directory's name for a service that the user named. Raises Trouble if the name is invalid."""
     if (not service or "/" in service or not service.isprintable() or service.strip() != service
             or len(os.fsencode(service)) > LONGEST):
-        raise Trouble(f"{service!r} is no name of a service: it has 1 to {LONGEST} bytes, no slash, no control "
+        raise Trouble(f"{service!r} is not the name of a service: it has 1 to {LONGEST} bytes, no slash, no control "
                       "character and no space at its ends")
     return PREFIX + service
 

@@ -36,7 +36,7 @@ def parse(text):
     for name in text.split(","):
         number = NUMBERS.get(name.strip().upper().removeprefix("CAP_"))
         if number is None:
-            raise Unknown(f"{name!r} is no capability; as cap_bpf,cap_perfmon")
+            raise Unknown(f"{name!r} is not a capability; write them as in cap_bpf,cap_perfmon")
         mask |= 1 << number
     return mask
 

@@ -52,7 +52,7 @@ class Elf:
         self.handle = handle
         head = self.read(0, 64)
         if len(head) < 64 or head[:6] != b"\x7fELF\x02\x01":
-            raise Strange("it is no 64-bit ELF file")
+            raise Strange("it is not a 64-bit ELF file")
         self.machine, = struct.unpack_from("<H", head, 18)
         self.phoff, self.shoff = struct.unpack_from("<QQ", head, 32)
         self.phentsize, self.phnum, self.shentsize, self.shnum, self.names = struct.unpack_from("<5H", head, 54)

@@ -25,10 +25,10 @@ def last_update(name, directory):
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
-            raise ValueError("is no regular file")
+            raise ValueError("is not a regular file")
         head = os.pread(handle, HEAD.size, 0)
         if len(head) < HEAD.size or not head.startswith(b"RRD\0"):
-            raise ValueError("is no RRD file")
+            raise ValueError("is not an RRD file")
         _, _, order, sources, archives, _ = HEAD.unpack(head)
         if order != BYTE_ORDER:
             raise ValueError("is an RRD file of another kind of machine")

@@ -21,10 +21,10 @@ LINES = 1000000     # of a response; collectd lists a series in each
 RESPONSE_SIZE = 2 ** 28    # bytes of a response
 NAMED = 20          # plugins named in a message
 HELP = {
-    FileNotFoundError: "there is no such socket: collectd does not run, or lacks the unixsock plugin "
+    FileNotFoundError: "no such socket: collectd does not run, or lacks the unixsock plugin "
                        f"(LoadPlugin unixsock, see {sample('unixsock.conf')}); --socket names another one",
-    ConnectionRefusedError: "nobody answers: collectd has ended",
-    NotADirectoryError: "a part of the path is no directory; --socket names another one",
+    ConnectionRefusedError: "connection refused: collectd is not running",
+    NotADirectoryError: "a part of the path is not a directory; --socket names another one",
     PermissionError: "no right to use it: be root, or in a group that SocketGroup names in <Plugin unixsock>, with "
                      "SocketPerms 0660",
 }
@@ -61,7 +61,7 @@ class Unixsock:
 
     def _connect(self):
         if os.path.exists(self.path) and not stat.S_ISSOCK(os.stat(self.path).st_mode):
-            raise Trouble(f"{self.path}: it is no socket; --socket names the SocketFile of collectd's unixsock plugin")
+            raise Trouble(f"{self.path}: not a socket; --socket names the SocketFile of collectd's unixsock plugin")
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(PATIENCE)
         self.received, self.lines = b"", iter(())

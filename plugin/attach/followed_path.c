@@ -271,7 +271,7 @@ static int report_none(struct path_update *update, ssize_t processes, const stru
 	if (!path->waits)
 		return refuse_file(update, -EIO, why->text);
 	if (processes == 0)
-		error_set(&text, 0, "there is no process of the service %s yet", path->service);
+		error_set(&text, 0, "no process of the service %s runs yet", path->service);
 	else
 		error_set(&text, 0, "no process of the service %s has a file %s", path->service,
 			  path->path ?: "that it runs");

@@ -57,7 +57,7 @@ static void ignore_service(const struct functions *functions, const struct funct
 	const char *near = near_service(config, name);
 	char why[256];
 
-	snprintf(why, sizeof(why), "there is no Service block of this name%s%s%s%s",
+	snprintf(why, sizeof(why), "no Service block has this name%s%s%s%s",
 		 any ? "" : ", and so the function is not counted", near ? "; is \"" : "",
 		 near ?: "", near ? "\" meant?" : "");
 	ignore_in_block(functions, block, "Service", name, why);

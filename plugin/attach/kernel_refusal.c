@@ -52,7 +52,7 @@ static const char *refused_function(enum hook_kind kind)
 {
 	if (kind == HOOK_FENTRY)
 		return "the kernel does not let it be traced by fentry; try kprobe, or its caller";
-	return "the kernel does not let it be traced: it is no code, or what kprobes need "
+	return "the kernel does not let it be traced: it is not code, or kprobes need it "
 	       "themselves; try its caller";
 }
 

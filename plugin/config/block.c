@@ -68,7 +68,7 @@ bool block_add_string(struct context *context, const oconfig_item_t *item, struc
 
 	if (!added) {
 		free(copy);
-		return mistake(context, item, "there is no memory for it");
+		return mistake(context, item, "out of memory");
 	}
 	*added = copy;
 	return true;
@@ -103,7 +103,7 @@ bool block_parse_path(struct context *context, const oconfig_item_t *item, char 
 		return mistake(context, item, "it takes one absolute path");
 	copy = strdup(text);
 	if (!copy)
-		return mistake(context, item, "there is no memory for it");
+		return mistake(context, item, "out of memory");
 	free(*path);
 	*path = copy;
 	return true;
@@ -146,9 +146,9 @@ static void report_unknown(struct context *context, const oconfig_item_t *item,
 	if (where)
 		mistake(context, item, "it belongs %s", where);
 	else if (near)
-		mistake(context, item, "there is no such option; is %s meant?", near);
+		mistake(context, item, "unknown option; is %s meant?", near);
 	else
-		mistake(context, item, "there is no such option, see collectd-ebpf(5)");
+		mistake(context, item, "unknown option, see collectd-ebpf(5)");
 }
 
 static char **find_once_line(const struct strings *once, const char *option)
@@ -198,7 +198,7 @@ static bool parse_option_line(struct context *context, const oconfig_item_t *ite
 	unsigned ignored = context->mistakes->ignored;
 
 	if (option->kind != BLOCK && item->children_num)
-		mistake(context, item, "it is a line, not a block");
+		mistake(context, item, "this option takes a value, not a block");
 	else if (option->parse(context, item) && option->kind == ONCE)
 		block_remember(context, item, option->name);
 	return context->mistakes->ignored == ignored;
@@ -230,7 +230,7 @@ const char *block_name(struct context *context, const oconfig_item_t *block)
 			      "it takes one name in quotes, of up to %d bytes, without a slash",
 			      CONFIG_NAME_MAX - 1);
 	else if (name_is_reserved(name))
-		block_mistake(context, block, "this name is the plugin's own, choose another");
+		block_mistake(context, block, "this name is reserved, choose another");
 	else
 		return name;
 	return NULL;

@@ -107,7 +107,7 @@ static bool parse_function_attach(struct context *context, const oconfig_item_t 
 	if (is_function_hook(&hook) && add_function_attach(context->function, text, &hook))
 		return true;
 	if (is_function_hook(&hook))
-		mistake(context, item, "there is no memory for it");
+		mistake(context, item, "out of memory");
 	else
 		mistake(context, item,
 			"a function is named by uprobe:, usdt:, kprobe: or fentry:; the return from "
@@ -198,7 +198,8 @@ static bool parse_function_errors(struct context *context, const oconfig_item_t 
 		return mistake(context, item,
 			       "the type is u8, u16, u32, u64, s8, s16, s32 or s64, in quotes");
 	if (!is_number_of_type(number, &type))
-		return mistake(context, item, "its type, %s, has no such number; name another",
+		return mistake(context, item,
+			       "its type, %s, cannot hold this number; name a larger one",
 			       word ?: "s32");
 	function->has_errors = true;
 	function->comparison = parsed;
@@ -254,7 +255,7 @@ static bool parse_function_argument(struct context *context, const oconfig_item_
 			       "the type is u8, u16, u32, u64, s8, s16, s32, s64, string or "
 			       "kstring, in quotes");
 	if (argument.type.is_string && argument.use != FUNCTION_LABEL)
-		return mistake(context, item, "a string is for \"label\" alone");
+		return mistake(context, item, "only \"label\" takes a string");
 	if (argument.is_returned && argument.use == FUNCTION_LABEL)
 		return mistake(context, item,
 			       "what is returned is for \"sum\" and \"histogram\", as a call is "
@@ -311,7 +312,7 @@ static struct function_config *get_function(struct context *parent, const oconfi
 	if (function)
 		strcpy(function->name, cleaned);
 	else
-		block_mistake(parent, block, "there is no memory for it");
+		block_mistake(parent, block, "out of memory");
 	return function;
 }
 

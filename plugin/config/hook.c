@@ -311,7 +311,7 @@ bool hook_parse(const char *text, struct hook *ret_hook, char *why, size_t size)
 	}
 	remaining = strdup(strchr(text, ':') + 1);
 	if (!remaining) {
-		snprintf(why, size, "there is no memory for it");
+		snprintf(why, size, "out of memory");
 		return false;
 	}
 	if (!parse_hook(remaining, &hook)) {

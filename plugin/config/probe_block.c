@@ -107,7 +107,7 @@ static struct parameter_config *get_parameter(struct context *context, const oco
 		return parameter;
 	}
 	free(copy);
-	mistake(context, item, "there is no memory for it");
+	mistake(context, item, "out of memory");
 	return NULL;
 }
 
@@ -133,7 +133,7 @@ static struct label_config *get_label(struct context *context, const oconfig_ite
 		return label;
 	}
 	free(copy);
-	mistake(context, item, "there is no memory for it");
+	mistake(context, item, "out of memory");
 	return NULL;
 }
 
@@ -193,7 +193,7 @@ static bool parse_probe_parameter(struct context *context, const oconfig_item_t 
 		return mistake(context, item, "it takes a name, and a whole number, true or false");
 	if (!parse_parameter_value(&item->values[1], &parsed))
 		return mistake(context, item,
-			       "behind the name it takes true, false or a whole number, one above "
+			       "after the name it takes true, false or a whole number, one above "
 			       "2^53 in quotes, up to \"18446744073709551615\"");
 	parameter = get_parameter(context, item, item->values[0].value.string);
 	if (!parameter)
@@ -267,7 +267,7 @@ static bool parse_probe_attach(struct context *context, const oconfig_item_t *it
 	if (add_probe_attach(context->probe, values[0].value.string, program, &hook))
 		return true;
 	hook_done(&hook);
-	return mistake(context, item, "there is no memory for it");
+	return mistake(context, item, "out of memory");
 }
 
 static bool parse_probe_rows(struct context *context, const oconfig_item_t *item)
@@ -322,7 +322,7 @@ static struct probe_config *get_probe(struct context *parent, const oconfig_item
 		probe->enable = true;
 		return probe;
 	}
-	block_mistake(parent, block, "there is no memory for it");
+	block_mistake(parent, block, "out of memory");
 	return NULL;
 }
 

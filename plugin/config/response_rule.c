@@ -68,7 +68,7 @@ static bool parse_prefix(const char *text, struct response_rule *rule, char *why
 
 		if (next == NO_BYTE) {
 			snprintf(why, size,
-				 "behind a backslash come x and two hexadecimal digits, a question "
+				 "after a backslash come x and two hexadecimal digits, a question "
 				 "mark or another backslash; each backslash is written twice");
 			return false;
 		}

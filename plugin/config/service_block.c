@@ -140,7 +140,7 @@ static bool parse_service_match(struct context *context, const oconfig_item_t *i
 	added = block_append(&service->matches, &service->match_count, sizeof(*added));
 	if (!added) {
 		regex_done(&regex);
-		return mistake(context, item, "there is no memory for it");
+		return mistake(context, item, "out of memory");
 	}
 	*added = regex;
 	return true;
@@ -157,8 +157,7 @@ static bool parse_service_cgroup(struct context *context, const oconfig_item_t *
 		added = add_service_rule(context, item, offsetof(struct service_config, cgroups),
 					 path, is_cgroup_above);
 	else
-		added = mistake(context, item, "%s",
-				text && !path ? "there is no memory for it" : why);
+		added = mistake(context, item, "%s", text && !path ? "out of memory" : why);
 	free(path);
 	return added;
 }
@@ -322,7 +321,7 @@ static struct service_config *get_service(struct context *parent, const oconfig_
 		service->top_n = TOP_N;
 		return service;
 	}
-	block_mistake(parent, block, "there is no memory for it");
+	block_mistake(parent, block, "out of memory");
 	return NULL;
 }
 
@@ -351,7 +350,7 @@ static void check_service_top_n(const struct service_config *service, struct mis
 	if (!line || service->per_process)
 		return;
 	snprintf(name, sizeof(name), "%s in <Service \"%s\">", line, service->name);
-	mistake_ignore(mistakes, name, "it goes with PerProcess true");
+	mistake_ignore(mistakes, name, "it requires PerProcess true");
 }
 
 static bool check_service_empty(struct config *config, size_t at, struct mistakes *mistakes)

@@ -86,7 +86,7 @@ static bool parse_key_decode(struct context *context, const oconfig_item_t *item
 		return true;
 	}
 	strings_done(&words);
-	return mistake(context, item, "there is no memory for it");
+	return mistake(context, item, "out of memory");
 }
 
 const struct option key_options[] = {
@@ -125,7 +125,7 @@ static bool parse_table_key(struct context *parent, const oconfig_item_t *block)
 				     CONFIG_KEYS_MAX);
 	key = block_append(&table->keys, &table->key_count, sizeof(*key));
 	if (!key)
-		return block_mistake(parent, block, "there is no memory for it");
+		return block_mistake(parent, block, "out of memory");
 	memcpy(key->name, name, sizeof(name));
 	context = block_inside(parent, "Key", name, &key->once);
 	context.key = key;
@@ -172,7 +172,7 @@ static bool parse_value_metric(struct context *context, const oconfig_item_t *it
 		return mistake(context, item,
 			       "it takes what METRIC() would: \"TYPE-INSTANCE WORD...\"");
 	if (!copy)
-		return mistake(context, item, "there is no memory for it");
+		return mistake(context, item, "out of memory");
 	free(context->value->metric);
 	context->value->metric = copy;
 	return true;
@@ -207,7 +207,7 @@ static bool parse_table_value(struct context *parent, const oconfig_item_t *bloc
 				     CONFIG_VALUES_MAX);
 	value = block_append(&table->values, &table->value_count, sizeof(*value));
 	if (!value)
-		return block_mistake(parent, block, "there is no memory for it");
+		return block_mistake(parent, block, "out of memory");
 	memcpy(value->name, name, sizeof(name));
 	context = block_inside(parent, "Value", name, &value->once);
 	context.value = value;
@@ -259,7 +259,7 @@ static struct table_config *get_table(struct context *parent, const oconfig_item
 		return table;
 	}
 	free(copy);
-	block_mistake(parent, block, "there is no memory for it");
+	block_mistake(parent, block, "out of memory");
 	return NULL;
 }
 

@@ -40,7 +40,7 @@ static bool has_probe(const struct probe_list *list, const char *name)
  * those under "ebpf-self". */
 static bool check_probe_name(const struct probe_list *list, const char *name, const char *path)
 {
-	const char *why = self_reserved(name)     ? "this name is the plugin's own"
+	const char *why = self_reserved(name)     ? "this name is reserved"
 			  : has_probe(list, name) ? "another object has this name already"
 						  : NULL;
 

@@ -91,7 +91,7 @@ static const char *why_no_debug(int status)
 {
 	switch (-status) {
 	case ENOEXEC:
-		return "it is no 64-bit file of this machine's";
+		return "it is not a 64-bit file of this machine";
 	case ESTALE:
 		return "it is of another build, as its build ID says";
 	default:

@@ -80,7 +80,7 @@ static int name_once(struct file_helper *files, const struct symbol_file *file, 
 	if (ret_about->status == -ENOEXEC)
 		return error_set(error, -ENOEXEC, "%s",
 				 wanted_names->kind == SYMBOL_REQUEST_NAME
-					 ? "it is no 64-bit program or library of this machine"
+					 ? "it is not a 64-bit program or library of this machine"
 					 : "no line of it is START SIZE NAME, as perf reads them");
 	return ret_about->status ? symbol_ask_error(files, ret_about->status, error) : 0;
 }

@@ -76,7 +76,7 @@ static int set_reply_error(int status, const char *program, struct error *error)
 				 "the program that reads symbols sends no valid reply: "
 				 "the file is broken or hostile");
 	case ENOMEM:
-		return error_set(error, status, "there is no memory for it");
+		return error_set(error, status, "out of memory");
 	case EPIPE:
 		return error_set(error, status, "the process that reads it has ended");
 	default:

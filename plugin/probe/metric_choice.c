@@ -143,8 +143,8 @@ static void log_unmatched(const struct metric_search *s, const char *probe, cons
 	meant = nearest_metric(match->glob, &names);
 	if (meant)
 		snprintf(near, sizeof(near), "is \"%s\" meant? ", meant);
-	message(LOG_ERR, "probe %s: ignoring %s \"%.127s\": it has no such metric; %sit has %s",
-		probe, option, match->glob, near, names.count ? text : "none");
+	message(LOG_ERR, "probe %s: ignoring %s \"%.127s\": unknown metric; %sit has %s", probe,
+		option, match->glob, near, names.count ? text : "none");
 }
 
 /* Logs the globs that match no metric. Returns whether any matches. */

@@ -83,7 +83,7 @@ bool name_matches(const char *glob, const char *name, size_t length)
 static const char *check_component(const char *name, size_t length)
 {
 	if (length == 0 || tag_word_is(name, length, ".") || tag_word_is(name, length, ".."))
-		return "has a part that is no name";
+		return "has a part that is not a name";
 	return NULL;
 }
 

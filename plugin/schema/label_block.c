@@ -63,7 +63,7 @@ static int locate_in_btf(struct key_part *part, const struct btf_type *key, bool
 	size = btf__resolve_size(btf, btf_members(key)[i].type);
 	part->type = resolve_key(btf, btf_members(key)[i].type);
 	if (!part->type || size < 1 || size > LABEL_KEY_SIZE_MAX)
-		return bad_part(part, "its type in BTF is none that can be named; give its Size");
+		return bad_part(part, "its type in BTF has no name of its own; give its Size");
 	part->label.offset = btf_member_bit_offset(key, (uint32_t)i) / 8;
 	part->label.size = (uint32_t)size;
 	return 0;

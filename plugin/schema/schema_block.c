@@ -64,7 +64,7 @@ static int set_integer_type(const struct schema_parser *r, int i, const struct b
 		type = element < 0 ? NULL : btf__type_by_id(r->btf, (uint32_t)element);
 	if (!type || (!btf_is_int(type) && !btf_is_any_enum(type)))
 		return schema_bad(r, value_name(r, i),
-				  "is no integer; say by Type and Offset where one is");
+				  "is not an integer; give the Type and Offset of one");
 	*ret_count = array ? array->nelems : 0;
 	column->cell_size = type->size;
 	column->is_signed = btf_is_int(type) && btf_int_encoding(type) & BTF_INT_SIGNED;
@@ -128,9 +128,10 @@ static int set_buckets(const struct schema_parser *r, int i, uint32_t count, str
 		return schema_bad(r, value_name(r, i),
 				  "is an array, and the key has the number of the bucket, too");
 	if (!column->is_spread && !count)
-		return schema_bad(r, value_name(r, i),
-				  "has a Histogram, but is no array, and no Key block has Decode "
-				  "\"bucket\"");
+		return schema_bad(
+			r, value_name(r, i),
+			"has a Histogram, but is not an array, and no Key block has Decode "
+			"\"bucket\"");
 	if (!column->is_spread && count < buckets->count)
 		return schema_bad(r, value_name(r, i), "has fewer elements than its Histogram");
 	column->width = column->is_spread ? 1 : count < column->cells ? count : column->cells;

@@ -147,7 +147,7 @@ static bool is_pid_trusted(struct pid_file *file, uid_t uid)
 	if (!file->doubted && file->owner == FILE_OWNER_UNKNOWN)
 		message(LOG_WARNING,
 			"<Service \"%s\">: process %u of PidFile \"%s\" is not counted: the file is "
-			"on FUSE, where nobody knows whose it is; let it be written elsewhere",
+			"on FUSE, where its owner is unknown; have it written elsewhere",
 			file->service, file->pid, file->path);
 	else if (!file->doubted)
 		message(LOG_WARNING,

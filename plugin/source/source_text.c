@@ -51,7 +51,7 @@ static const char *why(int status)
 	case EXDEV:
 		return "it is of another file system";
 	case EINVAL:
-		return "it is no regular file";
+		return "it is not a regular file";
 	case EFBIG:
 		return "it is too large";
 	case EAGAIN:

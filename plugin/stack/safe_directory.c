@@ -119,7 +119,7 @@ int safe_directory_open(const char *path, int *ret_fd, struct error *error)
 		return fd;
 	if (!walk.is_last || remaining[strspn(remaining, "/")]) {
 		close(fd);
-		return error_set(error, -ENOTDIR, "%.900s: it is no directory for files", path);
+		return error_set(error, -ENOTDIR, "%.900s: it is not a directory for files", path);
 	}
 	*ret_fd = fd;
 	return 0;

@@ -262,7 +262,7 @@ static const char *remedy_for_write(int status)
 	case EEXIST:
 	case ELOOP:
 	case EINVAL:
-		return ": it is no regular file; move it away";
+		return ": it is not a regular file; move it away";
 	case EACCES:
 	case EPERM:
 		return "; does a security module keep collectd from it?";

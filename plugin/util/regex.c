@@ -18,7 +18,7 @@
 
 static bool describe_bad_regex(char *why, size_t size, int code, size_t at)
 {
-	size_t used = (size_t)snprintf(why, size, "it is no regular expression: ");
+	size_t used = (size_t)snprintf(why, size, "it is not a regular expression: ");
 
 	if (used < size)
 		pcre2_get_error_message(code, (PCRE2_UCHAR *)why + used, size - used);

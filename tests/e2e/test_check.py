@@ -250,7 +250,7 @@ LoadPlugin ebpf
     test.equal("trial: states of probes", {name: state for name, (state, _) in probes.items()},
                {"broken": "missing", **dict.fromkeys(PROBES, "fine"), "message": "note"})
     test.equal("trial: what the log says of the configuration", sayings(document),
-               ["ignoring Percentil 99 in <Plugin ebpf>: there is no such option",
+               ["ignoring Percentil 99 in <Plugin ebpf>: unknown option",
                 "using Percentile 0.99 in <Plugin ebpf>: it takes percent, and nothing here is above 1"])
     log = "\n".join(daemon.log())
     for name in PROBES[:2]:

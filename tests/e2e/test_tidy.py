@@ -130,8 +130,8 @@ def hostile_names(check):
         file.truncate(200)
     with open(os.path.join(directory, "huge.rrd"), "wb") as file:
         file.write(b"RRD\x000003\0" + b"\0" * 7 + b"\x2f\x25\xc0\xc7\x43\x2b\x1f\x5b" + b"\xff" * 104)
-    changes = case.run("--older", "7", says=("notes.txt is not called *.rrd", "fifo.rrd is no regular file",
-                                             "no.rrd is no RRD file", "head.rrd is a damaged RRD file",
+    changes = case.run("--older", "7", says=("notes.txt is not called *.rrd", "fifo.rrd is not a regular file",
+                                             "no.rrd is not an RRD file", "head.rrd is a damaged RRD file",
                                              "huge.rrd is a damaged RRD file"))
     case.expect(changes, [f"h/{name}" for name in strange] + [f"h/{name}/ps_rss.rrd" for name in strange]
                 + [f"h/{current}/ps_rss.rrd"])
@@ -167,7 +167,7 @@ def bad_names(check):
     for name in ("../cpu-0", "..", ".", "a/b", "/etc", "a\nb", " a", "x" * 128, "\udcff"):
         for arguments in (("--rename", f"web={name}"), ("--rename", f"{name}=web2"), ("--remove", name)):
             done = tidy(case.tree, *arguments)
-            said = done.returncode and ("is no name of a service" in done.stderr or "is there" in done.stderr)
+            said = done.returncode and ("is not the name of a service" in done.stderr or "is there" in done.stderr)
             if name in ("..", ".") and arguments[1].startswith("web="):
                 # ebpf-.. is a name like another.
                 tidy(case.tree, "--rename", f"{name}=web")

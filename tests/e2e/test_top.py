@@ -252,7 +252,7 @@ def test_trouble(test, path):
         test.true(f"{what}: says {parts}", all(part in done.stderr for part in parts) and done.stderr.count("\n") == 1)
 
     refused("no socket", "LoadPlugin unixsock", "conf/unixsock.conf", arguments=("--socket", path + ".none"))
-    refused("a file that is no socket", "it is no socket", arguments=("--socket", TOOL))
+    refused("a file that is no socket", "not a socket", arguments=("--socket", TOOL))
     refused("a service that is not there", "no such service: 'kt_nobody'", arguments=("--socket", path, "--wait", "1", "--service", "kt_nobody"))
     refused("a host that is not there", "no such host: 'nowhere'; there is testhost", arguments=("--socket", path, "--wait", "1", "--host", "nowhere"))
     test.equal("no right: the socket is root's alone", oct(os.stat(path).st_mode & 0o777), "0o600")
@@ -263,7 +263,7 @@ def test_trouble(test, path):
     refused("no right", "SocketGroup", tool=tool, user="nobody", group="nogroup", extra_groups=[])
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(path + ".left")
-    refused("nobody listens", "has ended", arguments=("--socket", path + ".left"))
+    refused("nobody listens", "is not running", arguments=("--socket", path + ".left"))
     refused("no such service", "no such service", arguments=("--socket", path, "--service", "none", "--wait", "0.1"))
     refused("a port that is taken", "cannot listen", arguments=("--listen", f"127.0.0.1:{taken_port(test)}"))
     port, = receiver.free_ports(1, socket.SOCK_DGRAM)

@@ -82,9 +82,9 @@ def main():
                  'Attach "kretprobe:__x64_sys_getppid"',
                  f'Attach "tracepoint:{"syscalls:sys_enter_getppid" if KPROBES else "sched:sched_process_fork"}"']
         wrong = {f'Attach "uprobe:{fifo}:called" "attach_call"': "it is not a regular file",
-                 f'Attach "uprobe:{text}:called" "attach_call"': "it is no 64-bit program",
+                 f'Attach "uprobe:{text}:called" "attach_call"': "it is not a 64-bit program",
                  f'Attach "uprobe:{called}:caled" "attach_call"': "it has no function of this name",
-                 f'Attach "uprobe:{called}:0x1" "attach_call"': "there is no code at this offset",
+                 f'Attach "uprobe:{called}:0x1" "attach_call"': "no code is at this offset",
                  f'Attach "usdt:{called}:load:one"': "it has no marker of this name",
                  f'Attach "uprobe:{test.disk}/none:called" "attach_call"': "No such file or directory",
                  f'Attach "uprobe:{called}:other"': 'which program? name one behind it: "attach_call", "attach_other"',

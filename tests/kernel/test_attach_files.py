@@ -124,7 +124,7 @@ def main():
         notes = struct.pack("<III", 0, 0, 3) * 100000
         write_elf(paths["loops"], [section(NOTE, 4096, len(notes), number) for number in range(60000)], 16 << 20, notes)
         # The last two may also take too long; then they are tried again, and the second failure is logged.
-        wrong = {"uprobe:/proc/self/mem:called": "it is no 64-bit program",
+        wrong = {"uprobe:/proc/self/mem:called": "it is not a 64-bit program",
                  "uprobe:/dev/zero:called": "it is not a regular file",
                  f"uprobe:{directory}:called": "Is a directory",
                  f"usdt:{paths['fifo']}:load:two": "it is not a regular file",

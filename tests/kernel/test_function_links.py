@@ -150,7 +150,7 @@ def check_service(test):
     services = '<Service "web">\n Process "kt_web"\n</Service>\n'
     daemon = Daemon(test, 'Attach "uprobe:service:web:called"', f'Attach "uretprobe:service:web:{inside}:called"',
                     'Attach "uprobe:service:other:called"', services=services)
-    test.true("no process yet: told", daemon.wait_said("and 1 other wait: there is no process of the service web yet"))
+    test.true("no process yet: told", daemon.wait_said("and 1 other wait: no process of the service web runs yet"))
     test.true("no such service: told", daemon.wait_said('there is no Service block "other"'))
     paths = []
     for number in range(2):

@@ -28,11 +28,11 @@ def of_files(called, directory, fifo, text):
     return {
         "uprobe:/none/there:f": "cannot read /none/there: No such file or directory",
         "uprobe:no-such-library:f": "no library or program of this name is where they usually are; name its path",
-        f"uprobe:{text}:f": f"cannot read {text}: it is no 64-bit program or library of this machine",
+        f"uprobe:{text}:f": f"cannot read {text}: it is not a 64-bit program or library of this machine",
         f"uprobe:{directory}:f": f"cannot read {directory}: Is a directory",
         f"uprobe:{fifo}:f": f"cannot read {fifo}: it is not a regular file",
         f"uprobe:{called}:caled": f"cannot attach to caled in {called}: it has no function of this name",
-        f"uprobe:{called}:0x1": f"cannot attach to 0x1 in {called}: there is no code at this offset",
+        f"uprobe:{called}:0x1": f"cannot attach to 0x1 in {called}: no code is at this offset",
         "uprobe:libc.so.6:memcpy": "cannot attach to memcpy in libc.so.6: the program chooses this function",
         "uprobe:libc.so.6:environ": "cannot attach to environ in libc.so.6: it has no function of this name",
         f"usdt:{called}:load:none": f"cannot attach to load:none in {called}: it has no marker of this name",
@@ -93,7 +93,7 @@ def parts(test, called):
     said = started(test, block("marker", f'Attach "usdt:{called}:load:two"', 'Argument 9 "sum"') +
                    block("lost", f'Attach "uprobe:{called}:called"', 'Service "nosuch"')).complaints()
     for words in ('ignoring Argument in <Function "marker">: the marker has no arguments',
-                  'ignoring Service "nosuch" in <Function "lost">: there is no Service block of this name, and so'):
+                  'ignoring Service "nosuch" in <Function "lost">: no Service block has this name, and so'):
         test.equal(words, sum(words in line for line in said), 1)
 
 

@@ -53,7 +53,7 @@ DEFAULT = SERVICES.replace("PerProcess true", "").replace("TopN 1", "")
 PROCESS = {"ps_rss", "contextswitch-voluntary"}
 REQUEST = {"total_requests", "latency-response-percentile-99", "percent-slack_threads"}
 COMPLAINTS = (
-    'probe chosen: ignoring Collect "derive-nmaed-*": it has no such metric; is "derive-named-*" meant? it has "derive-renames", ',
+    'probe chosen: ignoring Collect "derive-nmaed-*": unknown metric; is "derive-named-*" meant? it has "derive-renames", ',
     'probe default: ignoring Ignore "derive-extra": these metrics need Option "extra" in its Probe block',
     "probe poll is off: ",
 )

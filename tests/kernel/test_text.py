@@ -37,7 +37,7 @@ CONF = """
 """
 # File, and what of its message must be there; None: it is a probe without a word.
 HOSTILE = {
-    "etc": ("/proc/../etc/passwd lines", "has a part that is no name"),
+    "etc": ("/proc/../etc/passwd lines", "has a part that is not a name"),
     "memory": ("/proc/self/mem lines", "is a process's"),
     "command": ("/proc/1/cmdline lines", "is a process's"),
     "all": ("/proc/*/stat lines", "has an asterisk where processes are"),
@@ -45,7 +45,7 @@ HOSTILE = {
     "word": ("/proc/stat column", "unknown word \"column\""),
     "log": ("/proc/kmsg lines", "not everybody on this machine may read it"),
     "none": ("/proc/no/such/file lines", "cannot read /proc/no/such/file: this kernel has no such file"),
-    "directory": ("/sys/class lines", "it is no regular file"),
+    "directory": ("/sys/class lines", "it is not a regular file"),
     "huge": ("/proc/kallsyms lines", "it is too large"),
     "tracing": ("/sys/kernel/tracing/trace_pipe lines", "cannot read /sys/kernel/tracing/trace_pipe: "),
     "many": ("/proc/stat lines", "has more than 4 rows"),

@@ -64,7 +64,7 @@ static int find_all_wanted(int debug_fd, const struct symbol_wanted *wanted, siz
 
 	for (size_t i = 0; i < count && status; i++)
 		found_refuse(&found[i], status,
-			     "it is no 64-bit program or library of this machine");
+			     "it is not a 64-bit program or library of this machine");
 	if (status)
 		return 0;
 	reply->build_id_size =

@@ -228,7 +228,7 @@ static void report_function(const struct image *image, const struct function_sea
 			     "(IFUNC); name one of those");
 	else if (image_offset(image, PF_X, function->address, &location.offset))
 		found_refuse(found, -ENOEXEC,
-			     "it is broken: there is no code where the function is to be");
+			     "it is broken: no code is where the function should be");
 	else
 		found_add(found, location);
 }

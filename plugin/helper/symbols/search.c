@@ -58,7 +58,7 @@ static void inspect_locations(const struct image *image, const struct symbol_wan
 		is_code = is_code && inspect_instruction(image, &found->locations[i]);
 	}
 	if (!is_code)
-		found_refuse(found, -EFAULT, "there is no code at this offset");
+		found_refuse(found, -EFAULT, "no code is at this offset");
 }
 
 int symbols_find(const struct image *image, const struct symbol_wanted *wanted, size_t count,

@@ -115,10 +115,9 @@ static void test_object_names(void)
 	CHECK_HAS(message_with("is on"), "probe a_b is on");
 	CHECK_HAS(message_with("/a_b.bpf.o"),
 		  "/a_b.bpf.o as the probe a_b: another object has this name already; rename it");
-	CHECK_HAS(message_with("/self.bpf.o"), "as the probe self: this name is the plugin's own");
-	CHECK_HAS(message_with("skipping /none/there.bpf.o"),
-		  ": this name is the plugin's own; rename it");
-	CHECK_HAS(message_with("/other.bpf.o"), ": this name is the plugin's own; rename it");
+	CHECK_HAS(message_with("/self.bpf.o"), "as the probe self: this name is reserved");
+	CHECK_HAS(message_with("skipping /none/there.bpf.o"), ": this name is reserved; rename it");
+	CHECK_HAS(message_with("/other.bpf.o"), ": this name is reserved; rename it");
 	CHECK_HAS(message_with("skipping sixty-four-bytes-"),
 		  "its name has 64 bytes or more; rename it");
 	CHECK_UINT(daemon_messages(), 6);

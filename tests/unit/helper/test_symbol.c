@@ -162,7 +162,7 @@ static void test_find(void)
 	CASE("no program");
 	CHECK_INT(find("/etc/passwd", wanted, 1, found, &error), 0);
 	CHECK_INT(found[0].status, -ENOEXEC);
-	CHECK_HAS(found[0].error.text, "it is no 64-bit program");
+	CHECK_HAS(found[0].error.text, "it is not a 64-bit program");
 }
 
 /* Programs that are no ebpf-symbols: missing, not executable, without output, or with invalid

@@ -109,8 +109,8 @@ static void test_useless(const char *build_id)
 		  ".debug: it is of another build, as its build ID says" },
 		{ "objcopy -R .symtab -R .strtab --strip-all symbols useless",
 		  ".debug: no symbols can be read from it: it is" },
-		{ "echo text >useless", ".debug: it is no 64-bit file of this machine's" },
-		{ ": >useless", ".debug: it is no 64-bit file of this machine's" },
+		{ "echo text >useless", ".debug: it is not a 64-bit file of this machine" },
+		{ ": >useless", ".debug: it is not a 64-bit file of this machine" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -438,7 +438,7 @@ static void test_refused(void)
 	CHECK_HAS(error.text, "more than 4096");
 	CASE("no program");
 	CHECK_INT(name_of(scratch_path("named.c"), offsets, 1, &names, NULL, &error), -ENOEXEC);
-	CHECK_HAS(error.text, "it is no 64-bit program");
+	CHECK_HAS(error.text, "it is not a 64-bit program");
 	CHECK_UINT(testing_open_files(), before);
 	free(many);
 }

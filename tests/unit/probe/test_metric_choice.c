@@ -52,17 +52,17 @@ static const struct plan {
 	{ .name = "a typing error, and what there is",
 	  .collect = { P("derive-rename"), P("gauge-load") },
 	  .tables = "loads:1 ",
-	  .messages = { "probe own: ignoring Collect \"derive-rename\": it has no such metric; is "
+	  .messages = { "probe own: ignoring Collect \"derive-rename\": unknown metric; is "
 			"\"derive-renames\" meant? " HAS } },
 	{ .name = "Collect that fits nothing",
 	  .collect = { P("latency-length-percentile-99") },
 	  .tables = "rows:2 loads:1 names:1 ",
-	  .messages = { "ignoring Collect \"latency-length-percentile-99\": it has no such metric; " HAS } },
+	  .messages = { "ignoring Collect \"latency-length-percentile-99\": unknown metric; " HAS } },
 	{ .name = "Ignore that fits nothing",
 	  .ignore = { P("default"), P("derive-named-sh"), P("gauge-load") },
 	  .tables = "rows:2 names:1 ",
-	  .messages = { "ignoring Ignore \"default\": it has no such metric; " HAS,
-			"ignoring Ignore \"derive-named-sh\": it has no such metric; " } },
+	  .messages = { "ignoring Ignore \"default\": unknown metric; " HAS,
+			"ignoring Ignore \"derive-named-sh\": unknown metric; " } },
 	{ .name = "what needs an option",
 	  .collect = { P("derive-extra") },
 	  .tables = "rows:2 loads:1 names:1 ",
@@ -148,7 +148,7 @@ static void test_none(void)
 		  0);
 	metric_choice_read(&selection, &object, "own", &block, &config, dispatch_type);
 	CHECK_UINT(daemon_messages(), 1);
-	CHECK_HAS(daemon_message(0), "ignoring Collect \"x\": it has no such metric; it has none");
+	CHECK_HAS(daemon_message(0), "ignoring Collect \"x\": unknown metric; it has none");
 	CHECK_INT(metric_choice_is_possible(&object, &block, &config, dispatch_type), false);
 	object_done(&object);
 }

@@ -177,7 +177,7 @@ static void test_mistakes(void)
 		{ "<Key \"k\">\nSize 4\nDecode \"map\" 1\n</Key>", "takes pairs" },
 		{ "<Key \"k\">\nSize 4\nDecode \"regexp\"\n</Key>", "takes regular expressions" },
 		{ "<Key \"k\">\nSize 4\nDecode \"regexp\" \"(\"\n</Key>",
-		  "it is no regular expression" },
+		  "it is not a regular expression" },
 		{ "<Key \"k\">\nSize 4\nDecode \"regexp\" \"(a)\\\\1\"\n</Key>", "back reference" },
 		{ "<Key \"k\">\nSize 4\nDecode \"dname\" 1\n</Key>", "takes nothing more" },
 		{ "<Key \"k\">\nSize 4\nDecode \"bucket\"\nDecode \"map\" 1 \"x\"\n</Key>",

@@ -192,7 +192,7 @@ static void test_mistakes(void)
 		  "there is none, which per= names" },
 		{ "<Value \"once\">\nMetric \"latency-a\"\nHistogram \"exp2\" 0 7\n</Value>",
 		  STRUCT,
-		  "has a Histogram, but is no array, and no Key block has Decode \"bucket\"" },
+		  "has a Histogram, but is not an array, and no Key block has Decode \"bucket\"" },
 		{ "<Value \"slots\">\nMetric \"latency-a\"\nHistogram \"exp2\" 0 8\n</Value>",
 		  STRUCT, "has fewer elements than its Histogram" },
 		{ "<Value \"slots\">\nMetric \"latency-a\"\nHistogram \"moon\" 0 8\n</Value>",

@@ -67,7 +67,7 @@ static void test_bad(void)
 	CHECK_INT(symlink("loop", scratch_path("loop")), 0);
 	check(scratch_path("loop"), -ELOOP, "loop: Too many levels");
 	memset(end, 'x', 300);
-	check(path, -ENOTDIR, "it is no directory for files");
+	check(path, -ENOTDIR, "it is not a directory for files");
 }
 
 /* Directories of other users, which only root can make. */

@@ -167,7 +167,7 @@ static void test_foreign(void)
 	store = open_at("s", 24, 1);
 	add(store, "dir", T, "main", 1);
 	check_write(store, T, -EINVAL,
-		    "s/dir-cpu-20261124-13.folded: Invalid argument: it is no regular "
+		    "s/dir-cpu-20261124-13.folded: Invalid argument: it is not a regular "
 		    "file; move it away");
 	store_free(store);
 	store = open_at("s", 24, 1);

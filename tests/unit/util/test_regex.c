@@ -60,11 +60,11 @@ static void test_refused(void)
 	} cases[] = {
 		{ "(?<n>a*)\\k<n>", "back reference" },
 		{ "(?<n>b)\\g{n}", "back reference" },
-		{ "((x{65535}){65535}){65535}", "it is no regular expression: " },
+		{ "((x{65535}){65535}){65535}", "it is not a regular expression: " },
 		{ endless, "longer than 1024 bytes" },
-		{ "a(b", "it is no regular expression: missing closing parenthesis, at byte 3" },
-		{ "[a", "it is no regular expression: " },
-		{ "a\\", "it is no regular expression: " },
+		{ "a(b", "it is not a regular expression: missing closing parenthesis, at byte 3" },
+		{ "[a", "it is not a regular expression: " },
+		{ "a\\", "it is not a regular expression: " },
 	};
 	size_t before = allocated();
 
