@@ -67,7 +67,7 @@ def start_daemon(test, hook_set, parameter):
 
 
 def main():
-    with Test(limit=60) as test:
+    with Test(limit=120) as test:
         where = start(test, NAME, serve_each(respond))
         blind = {hook_set: start_daemon(test, hook_set, 'Parameter "payload" false') for hook_set in HOOK_SETS}
         blind = {hook_set: daemon for hook_set, daemon in blind.items() if daemon}
