@@ -35,8 +35,8 @@ def equal(what, got, wanted):
 
 
 def documents():
-    names = ["README.md", *(os.path.join("docs", name) for name in sorted(os.listdir(os.path.join(TOP, "docs"))))]
-    return [name for name in names if name.endswith((".md", ".pod"))]
+    found = [os.path.relpath(os.path.join(place, name), TOP) for place, _, names in os.walk(os.path.join(TOP, "docs")) for name in names]
+    return ["README.md", *sorted(name for name in found if name.endswith((".md", ".pod")))]
 
 
 def check_page():

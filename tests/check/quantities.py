@@ -13,14 +13,9 @@ import re
 import sys
 
 TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
-sys.dont_write_bytecode = True
-sys.path.append(os.path.join(TOP, "tests", "measure"))
-
-from measured_parts import PARTS  # noqa: E402
-
 PHRASES = "tests/check/quantities.txt"
-# As a whole: by `make measure`, `make describe` and `make check-long`.
-WRITTEN = ["measured.md", *(page for part in PARTS.values() for page in part.pages), "metrics.md", "kernels.md", "long-tests.md"]
+# As a whole, by `make measure` and `make describe`; so is all in docs/measured.
+WRITTEN = ["measured.md", "metrics.md"]
 NUMBER = re.compile(r"(?<![\w.^])\d[\d,.]*(?:[ -]?(?:ns|us|µs|ms|s|kB|[KMG]i?B|%)|[ -](?:(?:micro|milli|nano)?seconds?|minutes?"
                     r"|percent|points?|bytes?|times|(?:\w+ ){0,2}a second))(?!\w)")
 BLOCK = {"pod": r"^=for comment (\w+): begin.*?^=for comment \1: end$", "md": r"^<!-- (\w+): begin.*?^<!-- \1: end -->$"}

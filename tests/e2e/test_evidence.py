@@ -22,12 +22,12 @@ def check_rows(check, path):
 
 
 def check_page(check, pages):
-    with open(os.path.join(pages, "evidence.md"), encoding="utf-8") as file:
+    with open(os.path.join(pages, "measured", "evidence.md"), encoding="utf-8") as file:
         page = file.read()
     pictures = [line.split("(")[1].rstrip(")") for line in page.splitlines() if line.startswith("![")]
     check.equal("pictures of the page", len(pictures), 4)
     check.equal("of these missing or too large for a document",
-                [path for path in pictures if not 3000 < os.path.getsize(os.path.join(pages, path)) < 150000], [])
+                [path for path in pictures if not 3000 < os.path.getsize(os.path.join(pages, "measured", path)) < 150000], [])
 
 
 def main():

@@ -25,7 +25,7 @@ def measure(check, name, servers, **environment):
     check.equal(f"{name}: exit status", done.returncode, 0)
     with open(rows, encoding="utf-8") as file:
         found = {row["what"]: row for row in map(json.loads, file)}
-    with open(os.path.join(pages, "servers.md"), encoding="utf-8") as file:
+    with open(os.path.join(pages, "measured", "servers.md"), encoding="utf-8") as file:
         return found, [line for line in file.read().splitlines() if line.startswith("| ")][2:]
 
 

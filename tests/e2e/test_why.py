@@ -28,12 +28,12 @@ def check_rows(check, path):
 
 
 def check_page(check, pages):
-    with open(os.path.join(pages, "why-slow.md"), encoding="utf-8") as file:
+    with open(os.path.join(pages, "measured", "why-slow.md"), encoding="utf-8") as file:
         lines = file.read().splitlines()
     pictures = [line.split("(")[1].rstrip(")") for line in lines if line.startswith("![")]
     check.equal("pictures of the page", len(pictures), len(CASES))
     check.equal("of these missing or too large for a document",
-                [path for path in pictures if not 3000 < os.path.getsize(os.path.join(pages, path)) < 150000], [])
+                [path for path in pictures if not 3000 < os.path.getsize(os.path.join(pages, "measured", path)) < 150000], [])
 
 
 def main():

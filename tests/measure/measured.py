@@ -48,7 +48,7 @@ def page(parts, found):
     """found: {part: its table}"""
     text = HEAD.format(some=" ".join(list(parts)[1:3]))
     for name, part in parts.items():
-        details = " Details: " + ", ".join(f"[{page}]({page})" for page in part.pages) + "." if part.pages else ""
+        details = " Details: " + ", ".join(f"[{page}](measured/{page})" for page in part.pages) + "." if part.pages else ""
         text += f"\n## {part.title}\n\n{part.text}\n\n`make measure PARTS={name}`.{details}\n\n"
         text += found[name] or "Not measured.\n"
     return text

@@ -12,7 +12,7 @@ class Part(NamedTuple):
     text: str           # what the reader needs for the table
     command: tuple      # program below tests/measure, and its arguments
     long: tuple = ()    # arguments without --short
-    pages: tuple = ()   # with the details, in docs/
+    pages: tuple = ()   # with the details, in docs/measured/
 
 
 PARTS = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a part of `make measure` has found: rows of docs/measured.md, and the pages with the details behind them.
+"""What a part of `make measure` has found: rows of docs/measured.md, and pages with the details.
 
 tests/measure/run says by the environment where they go; without that, rows are printed, and pages are written below the
 working directory.
@@ -31,13 +31,13 @@ def add(what, got, wanted="", verdict=""):
 
 def page_path(name):
     """Where docs/NAME is written."""
-    path = os.path.join(os.environ.get("MEASURE_PAGES") or "measured", name)
+    path = os.path.join(os.environ.get("MEASURE_PAGES") or os.path.join("measured", "docs"), name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     return path
 
 
 @contextlib.contextmanager
 def page(name):
-    """What is printed within becomes docs/NAME."""
-    with open(page_path(name), "w", encoding="utf-8") as file, contextlib.redirect_stdout(file):
+    """What is printed within becomes docs/measured/NAME."""
+    with open(page_path(os.path.join("measured", name)), "w", encoding="utf-8") as file, contextlib.redirect_stdout(file):
         yield

@@ -35,7 +35,7 @@ Written by `make measure PARTS=evidence`, which runs real services under rising 
 the kernel counted in RRD files, and compares what is read back with what the client counted. The server has one CPU, its
 client and collectd have the others. 100 % is what this CPU has time for; the load is open loop (requests are sent when
 they are due, whether or not others are answered). Arrivals are at random moments, one request at a time (poisson) or
-16 at once (bursty). What is wanted of all this, and what was got, is in [measured.md](measured.md).
+16 at once (bursty). What is wanted of all this, and what was got, is in [measured.md](../measured.md).
 
 In a build directory, `tests/measure/accuracy/run redis nginx` measures these two again, with `--network 'delay 10ms loss 1%'`
 in such a network where the kernel has netem, with `--vm 6.12` under that kernel, in an emulated machine, with `--all-levels`
@@ -215,11 +215,11 @@ def pictures(run):
     for draw in (graph.saturation, graph.variance):
         names.append(f"pictures/evidence/{run.name}-{run.kernel_series}{where}-{draw.__name__}.png")
         draw(run, page_path(names[-1]))
-    return "".join(f"![{run.title}]({name})\n" for name in names)
+    return "".join(f"![{run.title}](../{name})\n" for name in names)
 
 
 def write(runs, all_levels):
-    """docs/evidence.md and its pictures."""
+    """docs/measured/evidence.md and its pictures."""
     parts = [HEAD, REQUESTS, requests(runs), SATURATION, saturation(runs), CAPACITY, capacity(runs), TRUTH, truth(runs),
              CLIENTS, clients(runs)]
     if any(run.network != "loopback" for run in runs):

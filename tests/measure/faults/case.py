@@ -62,7 +62,7 @@ class Case(Workload):
     service, the parts of its requests' time that are the same)}; seconds: with the fault, half as long before it;
     further: text of the plugin's block, files: that are read, too, for add_rows().
 
-    detailed: has a section with pictures in docs/why-slow.md, and for that healthy: what goes on; broken: what is done,
+    detailed: has a section with pictures in docs/measured/why-slow.md, and for that healthy: what goes on; broken: what is done,
     command: how; truth_note: what the reader needs for the truth; note: for the result."""
     name = healthy = broken = command = None
     causes = {}

@@ -17,7 +17,7 @@ HEAD = f"""\
 
 Written by `make measure PARTS=why`, which runs real services, breaks each of them in a known way, and shows what
 ebpf-graph's picture "{TITLE}" says of it. Beside it stand what the client measured with its own
-clock, and the truth where the service or the kernel knows it. [measured.md](measured.md) has what is wanted of these
+clock, and the truth where the service or the kernel knows it. [measured.md](../measured.md) has what is wanted of these
 figures.
 """
 METHOD = f"""\
@@ -118,7 +118,7 @@ def section(run):
     for service in case.causes:
         name = f"{case.name}{'' if len(case.causes) == 1 else '-' + service}.png"
         if picture.draw(run, service, rows.page_path(PICTURES + name)):
-            lines.append(f"![{TITLE}: {service}]({PICTURES}{name})\n")
+            lines.append(f"![{TITLE}: {service}](../{PICTURES}{name})\n")
         lines.append(split_table(run, service))
     truth_note = case.truth_note if run.phases["during"]["truth"] else ""
     lines += [filled(note) for note in (truth_note, case.note) if note]
@@ -126,7 +126,7 @@ def section(run):
 
 
 def write(runs):
-    """docs/why-slow.md and its pictures."""
+    """docs/measured/why-slow.md and its pictures."""
     sections = [section(run) for run in runs if run.case.detailed]
     kernels = ", ".join(sorted({run.kernel for run in runs}))
     longest = max(runs, key=lambda run: run.seconds("during"))

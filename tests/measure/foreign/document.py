@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/ebpf-exporter.md: how objects of ebpf_exporter are read, and a table of its examples by kernel."""
+"""docs/measured/ebpf-exporter.md: how objects of ebpf_exporter are read, and a table of its examples by kernel."""
 
 import re
 import textwrap
@@ -31,7 +31,7 @@ What has another name, and what is left out: `ebpf-convert(1)`.
 ## Its examples
 
 Written by `make measure PARTS=exporter EXPORTER=DIRECTORY`, where DIRECTORY is a checkout of the exporter: none of its files
-is in this repository. [measured.md](measured.md) has what is wanted of these figures.
+is in this repository. [measured.md](../measured.md) has what is wanted of these figures.
 """
 METHOD = """\
 These are the examples of its commit %s, compiled by %s. One collectd had as many of them loaded at once as have no maps of the

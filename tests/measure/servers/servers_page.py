@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/servers.md, and the rows of docs/measured.md."""
+"""docs/measured/servers.md, and the rows of docs/measured.md."""
 
 import math
 
@@ -13,7 +13,7 @@ HEAD = """\
 # Real servers and their clients
 
 Written by `make measure PARTS=servers`, which runs servers of Debian with their own clients, or with a small one of ours, and
-compares what the probe request dispatches with what the client says. [measured.md](measured.md) has what is wanted. Exchanges
+compares what the probe request dispatches with what the client says. [measured.md](../measured.md) has what is wanted. Exchanges
 that a protocol needs in addition to its requests, as for a login, are explained in `collectd-ebpf(5)`.
 
 A server has one CPU, its client and collectd have the others. First 4 connections send 40 requests in two seconds. What is
