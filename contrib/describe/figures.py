@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What documents say of costs and accuracy, from docs/measured.md, which `make measure` writes.
 
-README, MANUAL and RECEIVERS are the only lists of what documents say. What is not on the page is "not measured", with a warning:
-a part of `make measure` may give its figures other names.
+README, READINGS, MACHINE, EXCHANGE and TOOLS are the only lists of costs in documents, `accuracy` is that of accuracy. A figure
+that the page lacks is "not measured", with a warning: a part of `make measure` may have renamed its figures.
 """
 
+import math
 import os
 import re
 import sys
@@ -14,28 +15,64 @@ sys.path.append(os.path.join(HERE, "..", "..", "tests", "measure"))
 
 import measured  # noqa: E402
 
-CLIENT, CPU = "divided by the client's, poisson", "memcached, one CPU"
-README = (      # (what README calls it, ((part, what docs/measured.md calls it), ...))
-    ("a reading of 10,000 processes, CPU time; with the samples of `delay`; times cheaper than collectd's `processes`",
-     (("daemon", "reading, 10,000 processes: without the probe delay"), ("daemon", "reading, 10,000 processes: with the probe delay"),
-      ("daemon", "reading, 10,000 processes: times cheaper than processes with ProcessMatch"))),
-    ("start of collectd, CPU time", (("daemon", "start, CPU: added"),)),
-    ("memory of collectd, VmRSS; of all maps in the kernel",
+MEASURED = "measured: median [95 % interval]"
+MEMCACHED, HTTP2 = "memcached, one CPU", "nghttpd, one CPU"
+README = (      # (what it is, the text of its figures, ((part, what docs/measured.md calls it), ...))
+    ("A reading with 10,000 processes, CPU time", "{}", (("daemon", "reading, 10,000 processes: with the probe delay"),)),
+    ("Start of collectd, CPU time", "{}", (("daemon", "start, CPU: added"),)),
+    ("Memory with 10,000 processes: of collectd (VmRSS); of BPF maps in the kernel", "{}; {}",
      (("daemon", "memory of collectd, VmRSS with 10,000 processes: added"), ("daemon", "memory of the kernel, maps"))),
-    ("an exchange of memcached, server and client on one CPU: the probe `request`", (("requests", f"{CPU}: this probe, added"),)),
-    ("the same: empty programs on its hooks", (("requests", f"{CPU}: empty programs, added"),)),
-    ("the same: Listing 1 of the paper", (("requests", f"{CPU}: Listing 1, added"),)),
-    ("the same: Listing 1 in bpftrace", (("requests", f"{CPU}: bpftrace, added"),)),
-    ("error of the capacity that is predicted at 40 % of the load", (("evidence", "capacity at 40 % of the load: error"),)),
-    ("response time, 50th percentile, divided by the client's", (("evidence", f"response p50, {CLIENT}"),)),
-    ("runs in which saturation is shown within a level of the load at which the client sees it",
-     (("evidence", "saturation shown within a level of the client's knee"),)),
+    ("A request of memcached: CPU time of server and client; requests per second at full load", "{}; {}",
+     (("requests", f"{MEMCACHED}: this probe, added"), ("requests", f"{MEMCACHED}: exchanges per second with this probe"))),
+    ("A request by HTTP/2 (nghttpd): the same", "{}; {}",
+     (("requests", f"{HTTP2}: this probe, added"), ("requests", f"{HTTP2}: exchanges per second with this probe"))),
+    ("A TCP message between unwatched processes; a system call: CPU time", "{}; {}",
+     (("requests", "memcached: message between unwatched sockets, added"), ("daemon", "system call (getppid): added"))),
 )
-MANUAL = (      # (part, those of its figures, their title)
-    ("daemon", r"(?!InfluxDB|start: |reading, (100|1,000) |sampling, (100|3,000) |.*: one reading)", "Collectd and the machine"),
-    ("hooks", r"", "An event, by the kind of hook"),
-    ("toolbox", r".*\bthe probe .*, added$", "An event, by the probe and, where both were measured, the other tool's name"),
+SIZES = "100", "1,000", "10,000"
+READINGS = (    # (title, what the part "daemon" calls it)
+    ("All probes that are on by default, with the samples of `delay`", "with the probe delay"),
+    ("The same without `delay`", "without the probe delay"),
+    ("Times cheaper than collectd's plugin processes, without `delay`", "times cheaper than processes"),
+    ("The same, plugin processes with `ProcessMatch`", "times cheaper than processes with ProcessMatch"),
 )
+MACHINE = (
+    ("Samples of `delay`, 21,000 threads: part of one CPU", "sampling, 21,000 threads: part of one CPU"),
+    ("Start of collectd: CPU time", "start, CPU: added"),
+    ("Start of collectd: elapsed time", "start, by the clock: added"),
+    ("Memory of collectd after the start (VmRSS)", "memory of collectd, VmRSS after the start: added"),
+    ("Memory of collectd with 10,000 processes (VmRSS)", "memory of collectd, VmRSS with 10,000 processes: added"),
+    ("Memory of BPF maps in the kernel", "memory of the kernel, maps"),
+    ("Memory of the kernel with 10,000 processes, maps included",
+     "memory of the kernel, all its objects with 10,000 processes: added"),
+    ("Start and exit of a process (fork + exit): CPU time", "fork + exit: added"),
+    ("The same with exec: CPU time", "fork + exec + exit: added"),
+    ("A context switch: CPU time", "context switch: added"),
+    ("A system call (getppid): CPU time", "system call (getppid): added"),
+)
+SERVERS = ("memcached", "memcached"), ("redis", "redis"), ("nghttpd", "HTTP/2 (nghttpd)")
+EXCHANGE = (
+    ("CPU time without the plugin", "{}, one CPU: CPU time per exchange with nothing"),
+    ("Added by the probe `request`", "{}, one CPU: this probe, added"),
+    ("Exchanges per second at full load", "{}, one CPU: exchanges per second with this probe"),
+    ("Added with `Response` lines", "{}, one CPU: classes of responses, added"),
+    ("Added with `Option \"clients\"`", "{}, one CPU: Option clients, added"),
+    ("Added by empty programs on the same hooks", "{}, one CPU: empty programs, added"),
+    ("Added to a TCP message between unwatched processes", "{}: message between unwatched sockets, added"),
+)
+KERNEL = re.compile(r"(Linux [\d.]+), (\w+): an exchange with nothing$")
+INSTRUCTIONS = (
+    ("Without the plugin", "an exchange with nothing"),
+    ("Added by the probe `request`", "this probe, added"),
+    ("In the probe's programs", "this probe, in programs"),
+    ("Added by empty programs on the same hooks", "empty programs, added"),
+)
+TOOLS = {       # of which event a tool sees; the rows of other probes say so themselves
+    "softirqs": "a software interrupt", "syscount": "a system call", "runqlat": "a wait for a CPU", "cpudist": "a time on a CPU",
+    "execsnoop": "an exec", "exitsnoop": "an exit", "opensnoop": "an open", "tcplife": "a TCP connection",
+    "biolatency": "a read from the disk", "biosnoop.bt": "a read from the disk, by service", "hardirqs": "an interrupt",
+    "cachestat.bt": "a read that the page cache lacks", "tcpconnect": "a connect", "tcpconnlat": "a connect, with its time",
+}
 RECEIVERS = ("daemon", r"InfluxDB: .* day$")
 
 
@@ -44,6 +81,9 @@ class Page:
 
     def __init__(self, path):
         self.path, self.rows = path, measured.rows(path)
+        self.verdicts = measured.rows(path, "verdict")
+        self.wanted = measured.rows(path, "wanted")
+        self.where = measured.rows(path, "commit, date, machine")
 
     def warn(self, text):
         print(f"warning: {self.path}: {text}", file=sys.stderr)
@@ -53,6 +93,11 @@ class Page:
             self.warn(f"part {part} has no \"{what}\"")
         return self.rows.get((part, what), "not measured")
 
+    def machine(self, part):
+        """On which its first figure was measured."""
+        of_part = (where for (its_part, _), where in self.where.items() if its_part == part)
+        return next(of_part, "?, ?, an unknown machine").split(", ", 2)[2]
+
     def of_part(self, part, which):
         """[(what, got)] of those of its figures that match."""
         found = [(what, got) for (its_part, what), got in self.rows.items() if its_part == part and re.match(which, what)]
@@ -60,29 +105,126 @@ class Page:
             self.warn(f"part {part} has nothing like \"{which}\"")
         return found
 
+    def as_wanted(self, part, which):
+        """How many of those that match are as wanted."""
+        found = [self.verdicts[part, what] for what, _ in self.of_part(part, which)]
+        judged = len(found) - found.count("-")
+        return f"{found.count('met')} of {judged}" if judged else "not measured"
 
-def table(rows):
+
+def table(rows, heads=("what", MEASURED)):
     if not rows:
         return "Not measured.\n"
-    return "".join(f"| {what} | {got} |\n" for what, got in [("what", "measured [95 %]"), ("---", "---")] + rows)
+    return "".join(f"| {' | '.join(row)} |\n" for row in [heads, ["---"] * len(heads), *rows])
 
 
 def readme(page):
-    return table([(title, "; ".join(page.got(part, what) for part, what in rows)) for title, rows in README])
+    return table([(title, text.format(*(page.got(part, what) for part, what in rows))) for title, text, rows in README],
+                 ("cost", MEASURED))
+
+
+def accuracy(page):
+    capacity = "capacity at 40 % of the load"
+    return table([
+        ("Real servers of which every request is counted", page.as_wanted("servers", r".*: counted$")),
+        ("Real servers whose median response time is within 10 % and 50 us of the client's",
+         page.as_wanted("servers", r".*: p50 of responses$")),
+        ("Runs under rising load in which saturation shows within a step of the client's own limit",
+         page.got("evidence", "saturation shown within a level of the client's knee")),
+        ("Capacity predicted at 40 % of the load, against the measured maximum: median error; largest error",
+         f"{page.got('evidence', f'{capacity}: error')}; {page.got('evidence', f'{capacity}: largest error')}"),
+        ("Known faults that the largest part of a request's time names", page.got("why", "faults named")),
+    ], ("accuracy", MEASURED))
 
 
 def receivers(page):
     return table(page.of_part(*RECEIVERS))
 
 
-def verbatim(rows):
-    """A paragraph of pod, with two lines for each figure where one would be too long for a terminal."""
-    if not rows:
-        return "    not measured\n"
-    width = max(len(what) for what, _ in rows)
-    one_line = width + max(len(got) for _, got in rows) < 72
-    return "".join(f"    {what:{width}}  {got}\n" if one_line else f"    {what}\n        {got}\n" for what, got in rows)
+def readings(page):
+    return table([(title, *(page.got("daemon", f"reading, {size} processes: {what}") for size in SIZES))
+                  for title, what in READINGS], ("CPU time of a reading", *(f"{size} processes" for size in SIZES)))
 
 
-def manual(page):
-    return "".join(f"{title}:\n\n{verbatim(page.of_part(part, which))}\n" for part, which, title in MANUAL)
+def machine(page):
+    return table([(title, page.got("daemon", what)) for title, what in MACHINE])
+
+
+def exchange(page):
+    return table([(title, *(page.got("requests", what.format(server)) for server, _ in SERVERS)) for title, what in EXCHANGE],
+                 ("an exchange", *(title for _, title in SERVERS)))
+
+
+def kernels(page):
+    """[(kernel, server)] of the part "kernels"."""
+    return [KERNEL.match(what).groups() for what, _ in page.of_part("kernels", KERNEL.pattern)]
+
+
+def instructions(page):
+    titles, runs = dict(SERVERS), kernels(page)
+    return table([(title, *(page.got("kernels", f"{kernel}, {server}: {what}").removesuffix(" instructions")
+                            for kernel, server in runs)) for title, what in INSTRUCTIONS],
+                 ("instructions for an exchange", *(f"{kernel}: {titles[server]}" for kernel, server in runs)))
+
+
+def programs(page):
+    rows = []
+    for kernel, server in kernels(page):
+        where = f"{kernel}, {server}: "
+        for what, runs in page.of_part("kernels", f"{re.escape(where)}.*, runs an exchange$"):
+            program = what[len(where):].partition(",")[0]
+            each = page.got("kernels", f"{where}{program}, instructions a run")
+            rows.append((kernel, dict(SERVERS)[server], f"`{program}`", runs, each))
+    return table(rows, ("kernel", "server", "program", "runs per exchange", "instructions per run"))
+
+
+def taken(wanted):
+    """What the plugin takes a hook to cost: a row wants the measured value to be within so many times of it."""
+    numbers = [float(number.replace(",", "")) for number in re.findall(r"[\d.,]*\d", wanted)]
+    return math.sqrt(numbers[0] * numbers[1]) if len(numbers) > 1 else None
+
+
+def hooks(page):
+    rows = []
+    for what, got in page.of_part("hooks", r".*: added$"):
+        assumed = taken(page.wanted["hooks", what])
+        rows.append((what.removesuffix(": added"), got, f"{assumed:,.0f} ns" if assumed else "-"))
+    tracepoint = taken(page.wanted.get(("hooks", "tracepoint: added"), ""))
+    for what, got in page.of_part("hooks", r"Linux .*, times a tracepoint$"):
+        assumed = taken(page.wanted["hooks", what])
+        if assumed and tracepoint:
+            kernel, kind = re.match(r"(Linux [\d.]+), instructions: (.*), times", what).groups()
+            rows.append((kind, f"not as time; {got} times the instructions of a tracepoint ({kernel})",
+                         f"{assumed * tracepoint:,.0f} ns, an assumption"))
+    return table(rows, ("hook", f"an empty program, {MEASURED}", "in `percent-overhead_*`"))
+
+
+def tools(page):
+    rows = []
+    for what, got in page.of_part("toolbox", r".*\bthe probe .*, added$"):
+        tool, probe, event = re.match(r"(?:(\S+): )?the probe (\w+)(?:, (.*))?, added$", what).groups()
+        event = event or TOOLS.get(tool, f"what {tool} sees")
+        theirs = f"{page.got('toolbox', f'{tool}, added')}, `{tool}`" if tool else "-"
+        rows.append((f"`{probe}`", event, got, theirs))
+    return table(rows, ("probe", "event", f"added, {MEASURED}", "added by the other tool"))
+
+
+COSTS = (       # (heading, what the figures are, their table)
+    ("Readings", "CPU time of collectd and the kernel for one reading, in milliseconds.", readings),
+    ("Start, memory and processes", "What collectd with the plugin takes in addition to collectd without it.", machine),
+    ("An exchange of a server", "CPU time of server and client per request and its response, in nanoseconds; both share one CPU "
+     "at full load.\nThe change of exchanges per second is in percent of the throughput without the plugin.", exchange),
+    ("Other kernels", "Instructions that server, client and kernel execute for an exchange, in an emulator. They are not time: "
+     "compare them\nwith those without the plugin.", instructions),
+    ("", "The programs of the probe `request` there:", programs),
+    ("An event, by the kind of hook", "CPU time that an empty program adds to each event, and the value with which the plugin "
+     "estimates `percent-overhead_*`.\nThe measuring machine permits neither fentry nor kprobes: their prices are assumptions, "
+     "from the instructions under another kernel.", hooks),
+    ("An event, by the probe", "CPU time that a probe adds to each event that it counts, and what another tool for the same "
+     "question adds.", tools),
+)
+
+
+def costs(page):
+    parts = [(f"## {heading}\n\n" if heading else "") + f"{text}\n\n{write(page)}" for heading, text, write in COSTS]
+    return f"Measured on {page.machine('daemon')}, unless a table says otherwise.\n\n" + "\n".join(parts)

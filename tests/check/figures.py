@@ -35,7 +35,8 @@ def equal(what, got, wanted):
 
 
 def documents():
-    found = [os.path.relpath(os.path.join(place, name), TOP) for place, _, names in os.walk(os.path.join(TOP, "docs")) for name in names]
+    found = [os.path.relpath(os.path.join(folder, name), TOP)
+             for folder, _, names in os.walk(os.path.join(TOP, "docs")) for name in names]
     return ["README.md", *sorted(name for name in found if name.endswith((".md", ".pod")))]
 
 

@@ -38,9 +38,9 @@ def tables(path):
     return dict(re.findall(r"^`make measure PARTS=(\w+)`.*?\n\n((?:^\|.*\n)+)", text, re.M))
 
 
-def rows(path):
-    """{(part, what): got}, of a page that there is."""
-    return {(part, cells[0]): cells[2] for part, text in tables(path).items() for cells in
+def rows(path, column="got [95 %]"):
+    """{(part, what): got}, or another column, of a page that there is."""
+    return {(part, cells[0]): cells[COLUMNS.index(column)] for part, text in tables(path).items() for cells in
             ([cell.strip() for cell in row.strip("|\n").split(" | ")] for row in text.splitlines()[2:])}
 
 

@@ -7,11 +7,11 @@ import rows
 from crossover import Crossover, full
 from daemon import Site
 from markdown import table
-from requests import NAMES, OF_SETUP
-from server import CPU, Pair
+from requests import NAMES
+from server import CPU, STREAMS, Pair
 
-SERVER = "memcached"
-SETUPS = ("probe", "response", "clients", "floor", "listing")
+SERVERS = {"memcached": ("probe", "response", "clients", "floor", "listing"), "nghttpd": ("probe", "response", "floor", "listing")}
+SPANS = {"memcached": (5, 0.2), "nghttpd": (3, 1)}  # and their seconds: h2load opens its connections in each of them
 SHORT = ("probe", "floor", "listing")  # collectd's start is most of the time
 NS_PER_INSTRUCTION = 4  # of the emulator's clock
 LISTING_PART = 2
@@ -21,12 +21,17 @@ HEAD = """\
 
 # What the request probe costs under other kernels
 
-Written by `make measure PARTS=kernels`, as root. Server ({server}) and client are at full load on the one CPU of an emulator,
-whose clock goes by the instructions that it executes (`tests/vm/run --steady`); so nothing else on the machine shows in the
-figures, which are instructions and no time. Measured are {rounds} rounds in turns, as on [the page on the machine's own
-kernel](cost-requests.md). "Added" is what an exchange executes more than with nothing, of the server, its client and the
-kernel. What is in the programs, and the figures of each program, are by the kernel's run statistics; what these take of each
-run is told by the empty programs and subtracted.
+`make measure PARTS=kernels` writes this page, as root. Server and client run at full load on the one CPU of an emulator. Its
+clock advances with the instructions that it executes (`tests/vm/run --steady`), so other work on the machine does not affect
+the figures. They are instructions, not time. Each server is measured in {rounds} rounds, in turns, as on
+[the page on the machine's own kernel](cost-requests.md). nghttpd speaks HTTP/2, with {streams} requests in progress on each
+connection.
+
+"Added" is how many more instructions the server, its client and the kernel execute for an exchange. The instructions in
+programs come from the kernel's run statistics. The run statistics themselves take instructions in each run, which the empty
+programs show; these are subtracted.
+
+Figures are medians, with the least and the greatest in brackets.
 """
 
 
@@ -36,13 +41,13 @@ def floor_object():
         return "floor" if b"btf_trace_sock_recv_length\0" in file.read() else "floor_functions"
 
 
-def measure(short):
-    """Under this kernel: {"release", "hook_set", "without", "added" and "inside" by variant, "programs"}"""
+def measure(server, short):
+    """Of this server under this kernel: {"release", "hook_set", "without", "added" and "inside" by variant, "programs"}"""
     floor = floor_object()
     with Site(os.environ.get("COLLECTD") or "collectd", os.environ.get("abs_top_builddir") or os.getcwd()) as site:
-        with Pair(site, SERVER, client_cpu=CPU) as pair:
-            names = tuple(floor if name == "floor" else name for name in (SHORT if short else SETUPS))
-            rounds, spans, span_s = (1, 1, 0.1) if short else (2, 5, 0.2)
+        with Pair(site, server, client_cpu=CPU) as pair:
+            names = tuple(floor if name == "floor" else name for name in (SHORT if short else SERVERS[server]))
+            rounds, spans, span_s = (1, 1, 0.1) if short else (2, *SPANS[server])
             full(pair, spans, span_s)  # what is done once is over
             crossover = Crossover(site, pair, names, rounds, spans, span_s, events={}, floor=floor)
     own = min(crossover.own)
@@ -62,36 +67,56 @@ def interval(three, sign=""):
     return f"{three[0]:{sign},.0f} [{three[1]:{sign},.0f}, {three[2]:{sign},.0f}]"
 
 
+def programs(found):
+    """A row for each program of the probe, of which there may be one variant with each setup."""
+    by_program = {}
+    for name, program, count, runs in found["programs"]:
+        by_program.setdefault(program, {})[name] = f"{count:,.0f}", f"{runs:.2f}"
+    setups = [name for name in found["added"] if name != "floor"]
+    return [(f"`{program}`", [next(iter(of_setup.values()))[1], *(of_setup.get(name, ("",))[0] for name in setups)])
+            for program, of_setup in by_program.items() if "floor" not in of_setup], setups
+
+
 def section(kernel, found):
-    print(f"\n## Linux {kernel}\n\n{found['release']}: the probe has hook set {found['hook_set']}.")
-    table("Instructions per exchange", ["added", "in programs"],
-          [("nothing", [f"{found['without']:,.0f} in all", ""]),
-           *((NAMES[name], [interval(found["added"][name], "+"), interval(found["inside"][name])]) for name in found["added"])])
-    table("Programs", ["instructions a run", "runs an exchange"],
-          [(f"`{program}`" + OF_SETUP.get(name, ""), [f"{count:,.0f}", f"{runs:.2f}"])
-           for name, program, count, runs in found["programs"] if name != "floor"])
+    """found: {server: measured}"""
+    first = next(iter(found.values()))
+    print(f"\n## Linux {kernel}\n\nThe kernel is {first['release']}; the probe uses hook set {first['hook_set']}.")
+    for name, of_server in found.items():
+        table(f"{name}, instructions per exchange", ["added", "in programs"],
+              [("nothing", [f"{of_server['without']:,.0f} in total", ""]),
+               *((NAMES[setup], [interval(figures, "+"), interval(of_server["inside"][setup])])
+                 for setup, figures in of_server["added"].items())])
+        lines, setups = programs(of_server)
+        table(f"{name}, instructions of each program in a run", ["runs per exchange", *(NAMES[setup] for setup in setups)], lines)
 
 
 def document(found):
-    print(HEAD.format(server=SERVER, rounds=next(iter(found.values()))["rounds"]))
-    print("Medians, in brackets from least to most.")
+    """found: {kernel: {server: measured}}"""
+    first = next(iter(next(iter(found.values())).values()))
+    print(HEAD.format(rounds=first["rounds"], streams=STREAMS), end="")
     for kernel, of_kernel in found.items():
         section(kernel, of_kernel)
 
 
 def add_rows(kernel, found):
+    """found: {server: measured}"""
+    rows.add(f"{kernel}: hook set", str(next(iter(found.values()))["hook_set"]))
+    for name, of_server in found.items():
+        add_server(f"{kernel}, {name}", of_server)
+
+
+def add_server(where, found):
     texts = {"probe": "this probe", "response": "classes of responses", "clients": "Option clients", "floor": "empty programs",
              "listing": "Listing 1"}
     added = found["added"]
     limit = added["listing"][0] / LISTING_PART
-    rows.add(f"{kernel}: hook set", str(found["hook_set"]))
-    rows.add(f"{kernel}: an exchange with nothing", f"{found['without']:,.0f} instructions")
+    rows.add(f"{where}: an exchange with nothing", f"{found['without']:,.0f} instructions")
     for name in added:
         wanted = (f"at most 1/{LISTING_PART} of Listing 1's", rows.judge(added[name][0] <= limit)) if name == "probe" else ()
-        rows.add(f"{kernel}: {texts[name]}, added", f"{interval(added[name], '+')} instructions", *wanted)
+        rows.add(f"{where}: {texts[name]}, added", f"{interval(added[name], '+')} instructions", *wanted)
         if name != "floor":
-            rows.add(f"{kernel}: {texts[name]}, in programs", f"{interval(found['inside'][name])} instructions")
+            rows.add(f"{where}: {texts[name]}, in programs", f"{interval(found['inside'][name])} instructions")
     for name, program, count, runs in found["programs"]:
         if name == "probe":
-            rows.add(f"{kernel}: {program}, instructions a run", f"{count:,.0f}")
-            rows.add(f"{kernel}: {program}, runs an exchange", f"{runs:.2f}")
+            rows.add(f"{where}: {program}, instructions a run", f"{count:,.0f}")
+            rows.add(f"{where}: {program}, runs an exchange", f"{runs:.2f}")

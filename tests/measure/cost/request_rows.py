@@ -37,6 +37,7 @@ def add_all(found):
         add_comparisons(name, samples)
     for option, text in OPTIONS.items():
         add_difference(name, samples, (option, text), ("probe", "this probe"), OPTION_NS[option])
+    rows.add(f"{found.name}: message between unwatched sockets, added", ns(samples.added("probe", "message")))
     if found.name != HTTP2:
         add_classes(name, samples)
         add_unwatched(found.name, samples)
