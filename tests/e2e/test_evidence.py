@@ -3,6 +3,7 @@
 """The short form of `make measure PARTS=evidence`: what RRD files say of redis, and of a service that keeps a log of its own,
 against what their clients and the service have counted."""
 
+import csv
 import json
 import os
 import subprocess
@@ -28,12 +29,16 @@ def check_page(check, pages):
     check.equal("pictures of the page", len(pictures), 4)
     check.equal("of these missing or too large for a document",
                 [path for path in pictures if not 3000 < os.path.getsize(os.path.join(pages, "measured", path)) < 150000], [])
+    with open(os.path.join(pages, "measured", "evidence-levels.csv"), encoding="utf-8", newline="") as file:
+        levels = list(csv.DictReader(file))
+    check.equal("levels in the file", len(levels), 6)
+    check.equal("of these without what was answered", [level for level in levels if not int(level["answered"]) > 0], [])
 
 
 def main():
     with Check() as check:
         rows, pages = os.path.join(check.dir, "rows"), os.path.join(check.dir, "docs")
-        run = subprocess.run([os.path.join(TOP, "tests", "measure", "accuracy", "run"), "--short", "--all-levels"],
+        run = subprocess.run([os.path.join(TOP, "tests", "measure", "accuracy", "run"), "--short", "--all-pictures"],
                              env={**os.environ, "MEASURE_ROWS": rows, "MEASURE_PAGES": pages},
                              capture_output=True, text=True, check=False)
         print(run.stdout + run.stderr)

@@ -301,8 +301,8 @@ class Run:
         cost = self.busiest.figure("gauge-request_cpu")
         if self.foretold or not abs(1 / cost / self.most - 1) <= CAPABLE:
             return None
-        return (f"a request costs {1e6 * self.cost:.1f} us of CPU time at {PREDICTS:.0%}, and {1e6 * cost:.1f} us at "
-                f"{self.busiest.share:.0%}")
+        return (f"a request costs {1e6 * self.cost:.1f} us of CPU time at {100 * PREDICTS:.0f} %, and {1e6 * cost:.1f} us at "
+                f"{100 * self.busiest.share:.0f} %")
 
     def beside_client(self, which):
         """The response time as the probe sees it, divided by that of the client: the median of the levels up to the middle."""

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Results as a document in Markdown."""
 
+import csv
 import math
+import os
 
 import graph
 from analysis import ABOVE, CAPABLE, MIDDLE, PERCENTILES, PREDICTS, RISEN, SCARCE, UNSENT
@@ -19,80 +21,100 @@ PAPER = {
 
 FIGURES = {
     "percent-slack": "slack, %",
-    "percent-slack_threads": "of threads",
-    "percent-slack_cpus": "of CPUs",
+    "percent-slack_threads": "slack of threads, %",
+    "percent-slack_cpus": "slack of CPUs, %",
     "percent-poll_idle": "poll idle, %",
     "gauge-requests_waiting": "waiting",
     "gauge-requests_in_progress": "in progress",
 }
+LEVELS_CSV = "evidence-levels.csv"
 
-HEAD = """\
+
+def share(value, digits=0):
+    return f"{100 * value:.{digits}f} %"
+
+
+HEAD = f"""\
 <!-- SPDX-License-Identifier: MIT -->
 
-# What the probe request sees
+# How accurate the request metrics are
 
-Written by `make measure PARTS=evidence`, which runs real services under rising load, lets collectd with this plugin store what
-the kernel counted in RRD files, and compares what is read back with what the client counted. The server has one CPU, its
-client and collectd have the others. 100 % is what this CPU has time for; the load is open loop (requests are sent when
-they are due, whether or not others are answered). Arrivals are at random moments, one request at a time (poisson) or
-16 at once (bursty). What is wanted of all this, and what was got, is in [measured.md](../measured.md).
+`make measure PARTS=evidence` writes this page. It runs real services under rising load. collectd stores in RRD files what the
+probe `request` counts, and this is compared with what the client counts. [measured.md](../measured.md) has what is wanted of the
+figures.
 
-In a build directory, `tests/measure/accuracy/run redis nginx` measures these two again, with `--network 'delay 10ms loss 1%'`
-in such a network where the kernel has netem, with `--vm 6.12` under that kernel, in an emulated machine, with `--all-levels`
-it shows the levels of all services. The emulated machine's clock goes by what its one CPU does, which server, client and
-collectd share: there 100 % is what is answered on loopback when there are always requests.
+The server has one CPU; its client and collectd have the others. 100 % of the load is what this CPU can answer. The load is open
+loop: requests are sent when they are due, even if others are not answered yet. They arrive at random moments, one at a time
+(poisson) or 16 at once (bursty).
+
+In a build directory, `tests/measure/accuracy/run redis nginx` measures only these two services. With
+
+- `--network 'delay 10ms loss 1%'`, packets are delayed and lost, if the kernel has netem;
+- `--vm 6.12`, all runs under this kernel, in an emulated machine. Its clock advances with the work of its one CPU, which server,
+  client and collectd share. There 100 % is what is answered on loopback when there are always requests;
+- `--all-pictures`, all services have pictures.
+
+[{LEVELS_CSV}]({LEVELS_CSV}) has the figures of each level of the load, of {{services}}.
 """
 REQUESTS = """\
 ## Requests
 
-R² is that of the straight line through all levels, against the rate of responses that the client has counted: of
-RPS_obsv (equation 1 of the paper, `gauge-send_gap-frequency`) over the same windows, and of exchanges
-(`total_requests`) over the whole level. The paper's figures are of its machines, for the service that is nearest. The
-error of exchanges is the largest of all levels.
+R² is that of the straight line through all levels, against the rate of responses that the client counts. That of RPS_obsv
+(equation 1 of the paper, `gauge-send_gap-frequency`) is over the same windows, that of exchanges (`total_requests`) over the
+whole level. The paper measured other machines; its figure is that of the most similar service. The last column has the largest
+error of all levels.
 """
 SATURATION = f"""\
 ## Saturation
 
-The level from which on each signal shows it, to the last; -: not at all. The client's knee: its median or its
-p99, from the moment when a request was due, is more than {RISEN} times what is usual, or more than {UNSENT:.0%} of the
-requests due found no free connection. Usual is the median of the levels up to {MIDDLE:.0%}. Slack is `percent-slack`,
-waiting `gauge-requests_waiting`, which is compared with the number of requests that arrive at once. Poll idle
-(`percent-poll_idle`) is the share of time in which the threads that poll wait for events; -, too, where none polls. Wait and
-response rise to more than {RISEN} times what is usual.
+For each signal the table has the level from which it shows saturation, at this and all higher levels. "-" means that it does not.
 
-Saturation is shown where slack falls below {SCARCE} %, or waiting rises above that number, within one level of the knee.
+- The client's knee: the client's median or p99, from the moment when a request was due, is more than {RISEN} times the usual
+  value, or more than {share(UNSENT)} of the requests due find no free connection. The usual value is the median of the levels
+  up to {share(MIDDLE)}.
+- Slack is `percent-slack`.
+- Waiting is `gauge-requests_waiting`, against the number of requests that arrive at once.
+- Poll idle is `percent-poll_idle`, the share of time in which polling threads wait for events. "-" also means that no thread
+  polls.
+- Wait and response: the median is more than {RISEN} times the usual value.
+
+Saturation is shown if slack falls below {SCARCE} %, or waiting rises above that number, within one level of the client's knee.
 """
 CAPACITY = f"""\
 ## Capacity
 
-`gauge-request_capacity` at {PREDICTS:.0%} of the load, against the maximum: requests per second of the service's
-CPU time when there are always requests. The service has one CPU, which is what limits it. Beside it stands what was
-answered at most, by the clock, at any level. The CPU time per request is `gauge-request_cpu`. It depends on the load: a
-thread that finds the next request waiting needs no wake-up for it, nor do its caches grow cold meanwhile. Below stands where
-the error is more than {CAPABLE:.0%}, and the cost where most is answered foretells the maximum.
+`gauge-request_capacity` at {share(PREDICTS)} of the load predicts the maximum: the requests per second of the service's CPU time
+when there are always requests. The service has one CPU, which limits it. "Answered at most" is the highest rate of any level.
+
+The CPU time per request, `gauge-request_cpu`, depends on the load: under high load a thread finds the next request waiting, needs
+no wake-up for it, and its caches stay warm. If the error is more than {share(CAPABLE)} and the CPU time at the highest rate would
+predict the maximum, the list below the table says so.
 """
 TRUTH = f"""\
 ## Percentiles
 
-Error against the service's own log of each request, over the same readings; a histogram's bucket is up to 6 % wide.
--: there are fewer than {ABOVE} requests above it in a second.
+The table has the error against the service's own log of each request, over the same readings. A bucket of a histogram is up to
+6 % wide. "-" means that fewer than {ABOVE} requests per second exceed the percentile.
 """
-CLIENTS = """\
-The response time that the probe sees (from data that arrived to the last send) divided by that of the client, median
-of the levels up to the middle. The rest is the client's own time and the network.
-"""
-LEVELS = """\
-## Levels
+CLIENTS = f"""\
+## Response times
 
-The figures at each level. Waiting and in progress are averages over the time of the level; beside them
-stands how many requests were on their way on average as the client has it, from sending to the response's last byte.
+The table has the response time that the probe sees, from the arrival of a request's data to the last send, divided by the
+client's. It is the median of the levels up to {share(MIDDLE)}. The rest is the client's own time and the network.
 """
-DISTURBANCE = """\
+PICTURES = """\
+## Pictures
+
+Two pictures of a service, over the time in which the load rises. The first has the load, the slack and the coefficient of
+variation of the gaps between sends. The second has the variance of the gaps, which the paper plots, and the p99 of the wait in
+the socket.
+"""
+DISTURBANCE = f"""\
 ## Delay and loss
 
-Without → with them, under the same kernel: medians of the levels up to the middle. The delay is that of each packet,
-on both ways, and what is lost is sent again: the client's latencies are then the network's. Clients have four times as many
-connections with them as without, but those of services that have a process for each.
+The figures without → with delay and loss, under the same kernel: medians of the levels up to {share(MIDDLE)}. Packets are
+delayed in both directions, and lost packets are sent again, so that most of the client's latency is the network's. Clients have
+four times as many connections as without, except those of services with a process for each connection.
 """
 # An event loop, a thread pool, a process for each connection.
 SHOWN = "redis", "java", "apache-prefork"
@@ -105,7 +127,7 @@ def number(value, digits=4):
 
 
 def percent(value):
-    return "-" if value is None or math.isnan(value) else f"{value:.1%}"
+    return "-" if value is None or math.isnan(value) else share(value, 1)
 
 
 def table(heads, rows):
@@ -120,7 +142,7 @@ def paper(run):
 
 def requests(runs):
     rows = [[run.name, run.title, run.where, f"{run.most:,.0f}/s", f"{run.r2_observed:.5f}", paper(run),
-             f"{run.r2_exchanges:.6f}", f"{run.missed:.4%}"]
+             f"{run.r2_exchanges:.6f}", share(run.missed, 4)]
             for run in runs]
     return table(["service", "what it is", "where", "maximum", "R² of RPS_obsv", "in the paper", "R² of exchanges",
                   "largest error of exchanges"], rows)
@@ -128,7 +150,7 @@ def requests(runs):
 
 def saturation(runs):
     def where(level):
-        return "-" if level is None else f"{level.share:.0%}"
+        return "-" if level is None else share(level.share)
 
     def recognized(run):
         return "-" if not run.telling else "yes" if run.recognized else "no"
@@ -149,7 +171,7 @@ def capacity(runs):
     rows = [[run.name, run.where, number(1e6 * run.cost), number(1e6 * run.busiest.figure("gauge-request_cpu")),
              number(run.predicted), f"{run.most:,.0f}", f"{max(level.whole_rate for level in run.levels):,.0f}",
              percent(run.capacity_error)] for run in runs]
-    return table(["service", "where", f"CPU time per request at {PREDICTS:.0%}, us", "where most is answered, us",
+    return table(["service", "where", f"CPU time per request at {share(PREDICTS)}, us", "where most is answered, us",
                   "predicted, requests/s", "maximum", "answered at most", "error"], rows) + why(runs) if rows else ""
 
 
@@ -159,7 +181,7 @@ def truth(runs):
     for run in runs:
         for level in run.levels:
             if level.server:
-                rows.append([run.name, run.where, f"{level.share:.0%}",
+                rows.append([run.name, run.where, share(level.share),
                              *(percent(level.error(metric, column, p)) for metric, column in
                                (("service_first", 1), ("service", 2)) for p in PERCENTILES)])
     return table(["service", "where", "load", *(f"{what} {p}" for what in ("first send", "last send")
@@ -192,19 +214,31 @@ def disturbance(runs):
                   "R² of RPS_obsv"], rows) if rows else ""
 
 
-def levels(run):
-    rows = []
-    for level in run.levels:
-        rows.append([f"{level.share:.0%}", f"{level.offered:,.0f}", f"{level.expected:,}", f"{level.exchanges:,.0f}",
-                     number(level.rate), number(level.gap("frequency")), f"{level.gap('variance'):.3g}",
-                     number(level.gap("cv"), 3),
-                     *(number(level.figure(metric), 3) for metric in FIGURES), number(level.concurrency, 3),
-                     *(number(1e6 * level.percentile(metric, p)) for metric in ("wait", "response")
-                       for p in ("p50", "p99")),
-                     *(number(1e6 * level.said("latency", p)) for p in ("p50", "p99"))])
-    return table(["load", "offered/s", "answered", "exchanges", "answered/s", "RPS_obsv", "variance of gaps, s²", "cv",
-                  *FIGURES.values(), "at the client", "wait p50, us", "p99", "response p50, us", "p99",
-                  "client p50, us", "p99"], rows)
+def levels(runs):
+    """The file with the figures of each level of all services."""
+    times = "wait p50, us", "wait p99, us", "response p50, us", "response p99, us", "client p50, us", "client p99, us"
+    with open(page_path(os.path.join("measured", LEVELS_CSV)), "w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(["service", "kernel", "network", "arrivals", "load, %", "offered/s", "answered", "exchanges",
+                        "answered/s", "RPS_obsv", "variance of gaps, s²", "cv of gaps", *FIGURES.values(), "in progress at the client", *times])
+        for run in runs:
+            lines.writerows([run.name, run.kernel_series, run.network, run.arrivals, *map(plain, of_level(level))]
+                            for level in run.levels)
+
+
+def of_level(level):
+    """In progress at the client: from the sending to the last byte of the response, averaged over time."""
+    yield from (100 * level.share, level.offered, level.expected, level.exchanges, level.rate, level.gap("frequency"),
+                level.gap("variance"), level.gap("cv"))
+    yield from (level.figure(metric) for metric in FIGURES)
+    yield level.concurrency
+    yield from (1e6 * level.percentile(metric, p) for metric in ("wait", "response") for p in ("p50", "p99"))
+    yield from (1e6 * level.said("latency", p) for p in ("p50", "p99"))
+
+
+def plain(value):
+    """For a file; empty: unknown."""
+    return "" if value is None or math.isnan(value) else f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def pictures(run):
@@ -218,15 +252,16 @@ def pictures(run):
     return "".join(f"![{run.title}](../{name})\n" for name in names)
 
 
-def write(runs, all_levels):
-    """docs/measured/evidence.md and its pictures."""
-    parts = [HEAD, REQUESTS, requests(runs), SATURATION, saturation(runs), CAPACITY, capacity(runs), TRUTH, truth(runs),
-             CLIENTS, clients(runs)]
+def write(runs, all_pictures):
+    """docs/measured/evidence.md, its pictures, and the file of the levels."""
+    levels(runs)
+    parts = [HEAD.format(services=", ".join(dict.fromkeys(run.name for run in runs))), REQUESTS, requests(runs), SATURATION,
+             saturation(runs), CAPACITY, capacity(runs), TRUTH, truth(runs), CLIENTS, clients(runs)]
     if any(run.network != "loopback" for run in runs):
         parts += [DISTURBANCE, disturbance(runs)]
-    parts.append(LEVELS)
+    parts.append(PICTURES)
     for run in runs:
-        if all_levels or run.name in SHOWN:
-            parts += [f"### {run.title}, {run.where}\n", pictures(run), levels(run)]
+        if all_pictures or run.name in SHOWN and (run.network, run.arrivals) == ("loopback", "poisson"):
+            parts += [f"### {run.title}, {run.where}\n", pictures(run)]
     with page("evidence.md"):
         print("\n".join(parts), end="")
