@@ -8,9 +8,10 @@ HEAD = """\
 
 # What was measured
 
-Written by `make measure`, as root; `make measure PARTS="{some}"` measures these parts alone. Each figure stands beside what is
-wanted of it. Medians, in brackets what holds the true median with 95 % confidence. "Not decided" is where the limit lies
-within; how many rounds would tell is reckoned from that. These figures decide nothing about a change: the tests do that.
+`make measure`, as root, writes this page; `make measure PARTS="{some}"` measures only these parts. Each figure is next to what
+is wanted of it. Figures are medians; the brackets contain the true median with 95 % confidence. "Not decided" means that the
+interval contains the limit; how many rounds would decide is an estimate. These figures decide nothing about a change: the tests
+do that. [costs.md](costs.md) has the costs that matter on a machine.
 """
 COLUMNS = ("what", "wanted", "got [95 %]", "verdict", "commit, date, machine")
 

@@ -220,7 +220,8 @@ def levels(runs):
     with open(page_path(os.path.join("measured", LEVELS_CSV)), "w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
         lines.writerow(["service", "kernel", "network", "arrivals", "load, %", "offered/s", "answered", "exchanges",
-                        "answered/s", "RPS_obsv", "variance of gaps, s²", "cv of gaps", *FIGURES.values(), "in progress at the client", *times])
+                        "answered/s", "RPS_obsv", "variance of gaps, s²", "cv of gaps", *FIGURES.values(),
+                        "in progress at the client", *times])
         for run in runs:
             lines.writerows([run.name, run.kernel_series, run.network, run.arrivals, *map(plain, of_level(level))]
                             for level in run.levels)

@@ -10,7 +10,8 @@ from markdown import table
 from requests import NAMES
 from server import CPU, STREAMS, Pair
 
-SERVERS = {"memcached": ("probe", "response", "clients", "floor", "listing"), "nghttpd": ("probe", "response", "floor", "listing")}
+SERVERS = {"memcached": ("probe", "response", "clients", "floor", "listing"),
+           "nghttpd": ("probe", "response", "floor", "listing")}
 SPANS = {"memcached": (5, 0.2), "nghttpd": (3, 1)}  # and their seconds: h2load opens its connections in each of them
 SHORT = ("probe", "floor", "listing")  # collectd's start is most of the time
 NS_PER_INSTRUCTION = 4  # of the emulator's clock

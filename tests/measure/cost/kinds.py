@@ -24,7 +24,7 @@ KINDS = {
     "kretprobe": "kretprobe",
     "tp_btf/sys": "tp_btf sys_enter, sys_exit: each system call",
     "raw_tp/sys": "raw_tp sys_enter, sys_exit: each system call",
-    "syscalls": "tracepoint of one system call, begin and end",
+    "syscalls": "tracepoints of one system call, entry and exit",
     "other call": "... each other system call meanwhile",
     "uprobe": "uprobe",
     "uprobe/step": "uprobe on an instruction that is single-stepped",

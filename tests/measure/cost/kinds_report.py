@@ -14,22 +14,22 @@ NS_PER_INSTRUCTION = 4  # of the emulator's clock
 HEAD = """\
 <!-- SPDX-License-Identifier: MIT -->
 
-# What a hook costs, by its kind
+# Costs of a hook, by its kind
 
-Written by `make measure PARTS=hooks`, as root. One thread makes the same event over and over, in turns without a program and
-with an empty one on a hook that the event passes: what that adds is the way into a program and back. What an event costs that
-a probe counts is this, and what the probe's program does. Figures are nanoseconds of CPU time an event, medians, in brackets
-what holds the true median with 95 % confidence. Uprobes are on functions of the program that makes the events.
+`make measure PARTS=hooks` writes this page, as root. One thread repeats the same event, in turns without a program and with
+an empty one on a hook of this event. The difference is the way into a program and back. An event that a probe counts costs
+this, and the probe's program in addition. Figures are nanoseconds of CPU time per event. They are medians; the brackets
+contain the true median with 95 % confidence. Uprobes are on functions of the program that makes the events.
 
-The engine cannot measure this: the kernel's run statistics leave out the hook. It takes what stands in
-`plugin/probe/hook_cost.c`, in order to say what a probe costs (the column "taken"). "A run" is what the run statistics say of
-an empty program, most of which is their own work.
+The kernel's run statistics leave out the hook, so the plugin cannot measure it. To estimate the cost of a probe, it uses the
+values of `plugin/probe/hook_cost.c`: the column "assumed". "A run" is the time of an empty program in the run statistics,
+most of which is their own work.
 """
 EMULATED = """
-The kinds that some kernels lack, and some of those above, under Linux {kernel} in an emulator whose clock goes by the
-instructions that it executes. The times that a kind costs of what a tracepoint costs are to be compared with those that
-`hook_cost.c` takes. Instructions leave out what the processor does besides, which is most of a trap: so the figures of uprobes
-here are too low.
+The next table is of Linux {kernel}, in an emulator whose clock advances with the instructions that it executes. It has the
+kinds that some kernels lack, and some of those above for comparison. "Times a tracepoint" can be compared with the same of
+`hook_cost.c`, the column "assumed". Instructions leave out other work of the processor, which is most of a trap. So the
+figures of uprobes are too low here.
 """
 
 
@@ -75,7 +75,7 @@ def _native(site, native):
         cells = [report.number(one.reckoned_ns), report.number(one.runs), report.number(one.run_ns)] if one.runs_here() else [""] * 3
         table.append((KINDS[kind], [report.number(one.without.median), report.estimate(one.added), *cells]))
     table += [(KINDS[kind], [f"not here: {reason}"] + [""] * 4) for kind, reason in native.unavailable.items()]
-    markdown.table(f"{native.count} turns:", ("without", "added", "taken", "runs", "a run"), table)
+    markdown.table(f"{native.count} turns:", ("without", "added", "assumed", "runs", "a run"), table)
 
 
 def _emulated(kernel, found):
@@ -85,7 +85,7 @@ def _emulated(kernel, found):
         table.append((KINDS[kind], [report.estimate(one.added, 1 / NS_PER_INSTRUCTION), report.estimate(one.times(tracepoint)),
                                     report.number(one.times_reckoned(tracepoint))]))
     table += [(KINDS[kind], [f"not there: {reason}", "", ""]) for kind, reason in found.unavailable.items()]
-    markdown.table(f"{found.count} turns:", ("instructions added", "times a tracepoint", "taken"), table)
+    markdown.table(f"{found.count} turns:", ("instructions added", "times a tracepoint", "assumed"), table)
 
 
 def write(site, native, kernel, emulated, reason):

@@ -13,32 +13,33 @@ LABEL = 56
 HEAD = """\
 <!-- SPDX-License-Identifier: MIT -->
 
-# What collectd and the machine pay
+# Costs of collectd and the machine
 
-Written by `make measure PARTS=daemon`, as root. Everything is measured in turns with and without the plugin, or one against the
-other. Figures are CPU time, except where they say "by the clock": medians, in brackets what holds the true median with 95 %
-confidence. The configuration is the default, but for services by command name alone; values go as far as the daemon's cache.
+`make measure PARTS=daemon` writes this page, as root. Everything is measured in turns with and without the plugin, or one way
+against the other. Figures are CPU time, except where they say "by the clock". They are medians; the brackets contain the true
+median with 95 % confidence. The configuration is the default, except that only command names are services. Values go as far as
+the daemon's cache.
 
-- The probe `delay` samples threads many times between two readings, whatever the interval is: from Linux 6.2 on those that serve
-  requests, and all threads of services only where a metric needs them; before that, always all threads. Where processes are few,
-  that may be more than the readings of the other probes together. `MaxSampling` is its limit: where a sample takes more, there
-  are fewer.
-- A task that has not run since the last walk is passed over: most of a walk is then the kernel's own way through the list. With
-  few processes a reading is mostly what collectd does with each value: fewer services (`Service` blocks, and `ServicesFrom
-  "none"`) are the lever.
-- No probe that is on by default hooks a context switch or a system call as such; the begin and the end of a process are hooked.
-  What calls on sockets pay is in [cost-requests.md](cost-requests.md), what a hook costs by its kind in
-  [cost-hooks.md](cost-hooks.md).
-- Most of a start is the kernel's verifier. It follows each way that differs from those before in what matters for what comes: a
-  branch in what is counted everywhere (a histogram's index), a loop over bytes on the stack and a call of a static function cost
-  as much again for each way to them; a global function is verified once. For each pointer that a program loads from a task, on
-  each way, newer kernels search the names of all their types.
-- Tables are mapped into collectd, so that VmRSS has a part of the kernel's memory of maps once more.
+- The probe `delay` samples threads between the readings, independently of the interval. From Linux 6.2 on it samples the
+  threads that serve requests, and all threads of services only if a metric needs them. Older kernels always sample all
+  threads. With few processes this may cost more than the readings of all other probes. `MaxSampling` limits it: if a sample
+  takes longer, there are fewer samples.
+- A walk passes over the tasks that have not run since the last one. Most of it is then the kernel's own way through the list.
+  With few processes, most of a reading is collectd's work for each value. Fewer services make it cheaper: use `Service` blocks
+  and `ServicesFrom "none"`.
+- No probe that is on by default hooks context switches or all system calls. Start and exit of a process are hooked.
+  [cost-requests.md](cost-requests.md) has the costs of calls on sockets, [cost-hooks.md](cost-hooks.md) those of each kind of
+  hook.
+- Most of a start is the kernel's verifier. It follows each path through a program whose state differs from those before. A
+  branch, a loop over bytes on the stack and a call of a static function cost as much again for each path that leads to them;
+  a global function is verified once. For each pointer that a program loads from a task, on each path, newer kernels search
+  the names of all their types.
+- Tables are mapped into collectd, so its VmRSS contains a part of the kernel's memory of maps, which counts twice.
 """
 
 SOURCES = {
-    "ebpf": "this plugin, with what it samples in between",
-    "unsampled": "this plugin without the probe delay, which does",
+    "ebpf": "this plugin, with its samples between the readings",
+    "unsampled": "this plugin without the probe delay",
     "processes_all": 'processes, ProcessMatch "all" "."',
     "processes": "processes, not configured",
     "hash": "hash map, get-next-key and look-up",
@@ -94,13 +95,13 @@ def machine(site):
 def readings(found):
     heading(f"One reading, CPU milliseconds of all threads of the daemon ({found[0].count} readings each, in turns)")
     line("", [f"{reading.size:,} processes" for reading in found])
-    line("with those of the machine", [f"{reading.processes:,}" for reading in found])
+    line("in total on the machine", [f"{reading.processes:,}" for reading in found])
     for name, label in SOURCES.items():
         line(label, [estimate(reading.costs_ns[name], 1e-6) for reading in found])
     line("series of this plugin; of processes, ProcessMatch",
          [f"{reading.series['ebpf']:,}; {reading.series['processes_all']}" for reading in found])
     for name in ("processes_all", "processes", "hash"):
-        line(f"the latter against {SOURCES[name]}", ["1 : " + estimate(reading.times_cheaper(name)) for reading in found])
+        line(f"without delay against {SOURCES[name]}", ["1 : " + estimate(reading.times_cheaper(name)) for reading in found])
 
 
 def named(sampling):
@@ -111,7 +112,7 @@ def named(sampling):
 def samplings(found):
     heading(f"The sampler of the probe delay, with {IN_PROGRESS} requests in progress all the time")
     line("", [f"{sampling.size:,} threads" for sampling in found])
-    line("with those of the machine", [f"{sampling.threads:,}" for sampling in found])
+    line("in total on the machine", [f"{sampling.threads:,}" for sampling in found])
     line("samples a second", [estimate(sampling.rate) for sampling in found])
     line("percent of one CPU, of all samplers", [estimate(sampling.percent) for sampling in found])
     line("a sample, CPU milliseconds", [estimate(sampling.sample_s, 1e3) for sampling in found])
@@ -120,9 +121,9 @@ def samplings(found):
 
 def walk(found):
     heading(f"One walk over {found.tasks:,} threads, nearly all asleep, CPU milliseconds ({found.count} walks each, in turns)")
-    line("that looks at none", [estimate(found.empty_ns, 1e-6)])
+    line("empty: it reads nothing", [estimate(found.empty_ns, 1e-6)])
     line("of the engine, for process and request", [estimate(found.walk_ns, 1e-6)])
-    line("the one against the other", ["1 : " + estimate(found.ratio)])
+    line("the walk against the empty one", ["1 : " + estimate(found.ratio)])
 
 
 def events(starts):
@@ -159,7 +160,7 @@ def loads(found):
     programs = sorted(found.programs.items(), key=lambda item: -item[1].load_ns.median)
     for name, program in [*programs, ("all together", found.all)]:
         line(name, [f"{program.instructions:,}", f"{program.processed:,}", estimate(program.load_ns, 1e-6)])
-    print("  (1) by the verifier, which follows each way through a program until it knows where that leads")
+    print("  (1) by the verifier, which follows each path through a program")
 
 
 def memory(starts, found):
@@ -179,13 +180,13 @@ def memory(starts, found):
 
 def texts(found):
     heading("One reading of a file of the kernel, with its rows, CPU microseconds")
-    line("", ["kept open", "the kernel's part", "opened for it"])
+    line("", ["kept open", "the kernel's part", "opened each time"])
     for name, figures in found.files.items():
         line(name, [estimate(figure) for figure in figures])
 
 
 def disk(found):
-    heading("A value each 10 s in InfluxDB, when it has compacted them, bytes on the disk")
+    heading("A value every 10 s in InfluxDB, after compaction, bytes on the disk")
     line("", ["a value", "a series and day"])
     for name, figures in found.items():
         line(name, [number(figures.value), number(figures.day)])

@@ -13,37 +13,37 @@ UNITS = {1e-9: "ns", 1e-6: "us", 1e-3: "ms", 1: "s"}
 HEAD = """\
 <!-- SPDX-License-Identifier: MIT -->
 
-# What the probes cost, and the programs of libbpf-tools
+# Costs of the probes and of the programs of libbpf-tools
 
-Written by `make measure PARTS=toolbox`, as root. One thread makes the same event over and over on one CPU. In turns, in an
-order that changes with each round, that is measured with
+`make measure PARTS=toolbox` writes this page, as root. One thread repeats the same event on one CPU. In turns, in an order that
+changes with each round, that is measured with
 
 - nothing;
-- this plugin in collectd with all probes off, so that its engine alone is there, which knows whose a process is;
-- this plugin in collectd with the one probe on (no reading falls into a measurement);
-- the program of libbpf-tools; for those that load on no kernel here, a script for bpftrace that says the same.
+- the plugin in collectd with all probes off: only its engine runs, which knows the service of each process;
+- the plugin in collectd with this one probe on (no reading falls into a measurement);
+- the program of libbpf-tools or, if that loads on no kernel here, a script for bpftrace that answers the same question.
 
-Probes that no such program says the same as are measured with nothing and with the probe.
+Probes without such a program are measured with nothing and with the probe.
 
-**CPU time** per event is that of the thread, with what interrupts it, and that of the process that watches, which in some
-of these programs gets a record of each event. Of a few runs that one counts which was disturbed least. "Added" is the
-difference to nothing in the same round. **Time in the programs** is that of the kernel's run statistics, without what they
-take themselves, which is what they say of an empty program: the way into the program and back is not in it, and other work
-disturbs it least. The probe's is without that of the engine, and decides what is wanted: how much less than the tool it
-does. In an emulator CPU time is sure, too, and decides as well. Where both have the same hooks and do little in them, as `softirqs`, `hardirqs` and `syscount`, the hooks are most of
-what either adds.
+**CPU time** per event is that of the thread, with interrupts, and that of the watching process. In some of these programs it
+gets a record of each event. The least disturbed of a few runs counts. "Added" is the difference to nothing in the same round.
 
-For **counts and distributions** both watch at once, so that short times have the programs of the other in them: of the
-shortest, as those of `hardirqs`, shares move by a power of two. The plugin's are as a receiver gets them, from its series.
-Why short times of `runqlat` differ is in collectd-ebpf(5), the probe `sched`: it does not count the way of an idle CPU to
-its thread.
+**Time in the programs** comes from the kernel's run statistics, without the time of an empty program, which is their own
+work. It leaves out the way into the program and back, and other work disturbs it least. The probe's time leaves out the
+engine's. It decides the verdict: how much less than the tool the probe does. In an emulator CPU time is exact, and decides as
+well. If both have the same hooks and do little in them, such as `softirqs`, `hardirqs` and `syscount`, most of what they add
+is the hooks.
+
+For **counts and distributions** both watch at once, so that short times contain the programs of the other. Shares of the
+shortest, such as those of `hardirqs`, move by a power of two. The plugin's values are those that a receiver gets. `runqlat`
+has other short times because the probe `sched` does not count how long an idle CPU takes to start its thread.
 """
 
 EMULATED = """
 ## Under another kernel
 
-What this kernel has no hooks for, in an emulator whose clock goes by the instructions that it executes: figures are these,
-and no time.
+The hooks that this kernel lacks, in an emulator whose clock advances with the instructions that it executes: the figures are
+instructions, not time.
 """
 
 
@@ -68,7 +68,7 @@ def costs(all_rounds, unit):
                 unit.figure(rounds.own("tool")), ratio(ours.median, theirs.median)]
 
     if with_tool(all_rounds):
-        table(f"CPU time per event, {unit.name}; with nothing, and what is added",
+        table(f"CPU time per event, {unit.name}: with nothing, and added to that",
               ["nothing", "engine alone", "with the probe", "tool", "of that in its process", "this : tool"],
               [(label(rounds.pair), cells(rounds)) for rounds in with_tool(all_rounds)])
 
@@ -101,7 +101,7 @@ def counts(all_results):
     cells = [(f"`{results.pair.name}`: {what}", [f"{true:,.0f}", f"{ours:,.0f}", f"{theirs:,.0f}"])
              for results in all_results for what, true, ours, theirs in results.counts]
     if cells:
-        table("How many there were, and how many each has counted", ["made", "this plugin", "tool"], cells)
+        table("Events made, and events that each has counted", ["made", "this plugin", "tool"], cells)
 
 
 def notes(all_results):

@@ -47,7 +47,7 @@ class Neighbour(Hogs, Starved):
     name = "postgresql-neighbour"
     title = "PostgreSQL: others have the CPU"
     rate = 40
-    healthy = f"{Starved.connections} clients ask for the sum of many rows, {rate} times a second together."
+    healthy = f"{Starved.connections} clients ask for the sum of many rows, {rate} times per second in total."
 
 
 class EventLoop(Hogs, Brief):
@@ -55,7 +55,7 @@ class EventLoop(Hogs, Brief):
     truth_name = "the client's clock: next to nothing of this is work"
     rate = 5000
     connections = 50
-    healthy = f"{connections} clients ask, {rate} times a second together."
+    healthy = f"{connections} clients ask, {rate} times per second in total."
 
     def truth(self, before, after, said):
         return {self.truth_name: said["latency"]["average"]}
@@ -88,8 +88,8 @@ class Quota(Starved):
     name = "postgresql-quota"
     title = "PostgreSQL: a CPU quota"
     rate = 100
-    healthy = f"{Starved.connections} clients ask for the sum of many rows, {rate} times a second together."
-    broken = f"The service's cgroup may use {QUOTA // 1000} ms of CPU time in {PERIOD // 1000} ms."
+    healthy = f"{Starved.connections} clients ask for the sum of many rows, {rate} times per second in total."
+    broken = f"The service's cgroup may use {QUOTA // 1000} ms of CPU time in each {PERIOD // 1000} ms."
     command = f"echo {QUOTA} {PERIOD} >/sys/fs/cgroup/NAME/cpu.max"
     group = None
 

@@ -27,9 +27,9 @@ def locking(statement, client):
 class RowLock(Case):
     rate = 1000
     connections = 64
-    healthy = f"{connections} clients change one row, {rate:,} times a second together."
-    broken = (f"A transaction of another client changes the row too and commits {LOCKED_S * 1000:.0f} ms later, again and "
-              f"again, {UNLOCKED_S * 1000:.0f} ms from one to the next.")
+    healthy = f"{connections} clients change one row, {rate:,} times per second in total."
+    broken = (f"Another client changes the same row and commits {LOCKED_S * 1000:.0f} ms later, again and again, with "
+              f"{UNLOCKED_S * 1000:.0f} ms between two transactions.")
     holder = None
 
     def own(self, command):
@@ -71,7 +71,7 @@ class Postgres(RowLock, databases.Postgres):
     title = "PostgreSQL: a row lock"
     asks = ("postgres-update", 0)
     rate = 1500
-    healthy = f"{RowLock.connections} clients change one row, {rate:,} times a second together."
+    healthy = f"{RowLock.connections} clients change one row, {rate:,} times per second in total."
     causes = {"postgresql": "lock"}
     command = locking("UPDATE pgbench_branches SET filler = 'held' WHERE bid = 1",
                    "psql -q -h DIRECTORY -p PORT -U postgres")
@@ -97,16 +97,16 @@ class Gil(App):
     users = 16
     think = 0.1
     work = 0.001
-    healthy = (f"{users} clients ask a service on Python's `ThreadingHTTPServer`, each again {think:g} s after its response on "
-               f"average, which takes {1000 * work:g} ms of CPU time.")
-    note = ("A thread that has sent a response needs the interpreter's lock before it can receive again: a request that comes "
-            "meanwhile waits in its `socket`, and the more so the sooner clients ask again.")
-    broken = "Another thread of the same process computes, as a report that somebody has made part of the service does."
+    healthy = (f"{users} clients ask a service on Python's `ThreadingHTTPServer`. A response takes {1000 * work:g} ms of CPU "
+               f"time. A client asks again {think:g} s after its response, on average.")
+    note = ("A thread that has sent a response needs the interpreter's lock before it can receive again. Meanwhile the next "
+            "request waits in its `socket`; the sooner clients ask again, the longer it waits.")
+    broken = "Another thread of the same process computes, for example a report that is part of the service."
     command = "kill -USR1 PID_OF_THE_SERVICE"
     arguments = ("work", work)
     truth_name = "the service's clock, from the client's send to its own, less CPU time"
     truths = {truth_name: ("app", ("timed_wait", "lock", "socket", "runqueue"))}
-    truth_note = "This time, by the service's clock, is that of `timed_wait`, `lock`, `socket` and `runqueue` together."
+    truth_note = "The time by the service's clock is the sum of `timed_wait`, `lock`, `socket` and `runqueue`."
 
     def serve(self, *argv, talks=False):
         """On all CPUs: a thread that could run does not have to wait for a CPU as well."""

@@ -15,20 +15,25 @@ HEAD = f"""\
 
 # Why it is slow
 
-Written by `make measure PARTS=why`, which runs real services, breaks each of them in a known way, and shows what
-ebpf-graph's picture "{TITLE}" says of it. Beside it stand what the client measured with its own
-clock, and the truth where the service or the kernel knows it. [measured.md](../measured.md) has what is wanted of these
-figures.
+`make measure PARTS=why` writes this page. It runs real services, breaks each of them in a known way, and shows what
+ebpf-graph's picture "{TITLE}" says of it. The tables also have the client's own times, and the truth where the
+service or the kernel knows it. [measured.md](../measured.md) has what is wanted of these figures.
 """
 METHOD = f"""\
-Services have one CPU, their clients and collectd the others. Each case was measured for {{before:.0f}} seconds before the
-fault and for {{during:.0f}} with it, those without a section below for half as long, with readings every {INTERVAL} seconds. The
-probe `delay` samples {FREQUENCY} times a second here (Frequency {FREQUENCY}, Budget {BUDGET}) because the time is short: by default it
-samples less often, and what a figure takes seconds for here takes minutes. What the probe says is of its whole windows within
-the time of which the client speaks; {UNKNOWN}: there was none.
+The service has one CPU; its clients and collectd have the others. Each case runs for {{before:.0f}} seconds without the fault
+and {{during:.0f}} with it; those without a section below run half as long. collectd reads every {INTERVAL} seconds. The
+probe `delay` samples {FREQUENCY} times per second (Frequency {FREQUENCY}, Budget {BUDGET}), because the time is short. By
+default it samples less often: a figure that takes seconds here then takes minutes. The plugin's figures are those of its
+whole windows within the client's time. "{UNKNOWN}" means that there was none.
 """
 LINE = 120
+LEAST = 1e-6    # s: a part of less time is not worth a line
 PICTURES = "pictures/why/"
+
+
+def digits(value):
+    """Three, or at most as many decimals."""
+    return f"{value:.{3 if value < 1 else 2 if value < 9.995 else 1 if value < 99.95 else 0}f}"
 
 
 def ms(value):
@@ -36,7 +41,9 @@ def ms(value):
         return value
     if math.isnan(value):
         return UNKNOWN
-    return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms"
+    if 0 < value < LEAST:
+        return f"< {digits(1e3 * LEAST)} ms"
+    return "0 ms" if value == 0 else f"{digits(value)} s" if value >= 1 else f"{digits(1e3 * value)} ms"
 
 
 def filled(text):
@@ -83,8 +90,8 @@ def summary(runs):
             lines.append([title, service, client, *(value or UNKNOWN for value in figures(run, service)),
                           named(*run.largest(service)), verdict(run, service)])
             client = ""
-    return table(["case", "service", "client's response time", "truth", "ours", "largest part with the fault",
-                  "names the cause"], lines)
+    return table(["case", "service", "client's response time, before → with the fault", "truth", "plugin",
+                  "largest part with the fault", "names the cause"], lines)
 
 
 def anchor(run):
@@ -104,7 +111,7 @@ def split_table(run, service):
     splits = [run.split(service, phase) for phase in phases]
     for part, series in parts().items():
         values = [split[part] for split in splits]
-        if any(value > 0 for value in values):
+        if any(value >= LEAST for value in values):
             bold = "**" if part == run.largest(service)[0] else ""
             lines.append([f"{bold}`{series.file}`{bold}", *(f"{bold}{ms(value)}{bold}" for value in values)])
     lines.append(["sum of the parts", *(ms(run.total(service, phase)) for phase in phases)])

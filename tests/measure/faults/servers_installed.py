@@ -234,8 +234,8 @@ class RedisScript(Brief, databases.Redis):
     truth_name = "the client's clock, of these and of the script's requests"
     truths = {truth_name: ("redis", ("socket",))}
     rate = 200
-    healthy = f"{databases.Redis.connections} clients ask for keys, {rate} times a second together."
-    broken = "Another client has a script executed that computes for some 50 ms, again and again."
+    healthy = f"{databases.Redis.connections} clients ask for keys, {rate} times per second in total."
+    broken = "Another client has a script executed that computes for about 50 ms, again and again."
     SCRIPT = "local sum = 0 for i = 1, 10000000 do sum = sum + i end return sum"
     command = f"redis-cli -p PORT -r -1 -i 0.01 EVAL '{SCRIPT}' 0"
     other = None

@@ -8,7 +8,7 @@ from report import figures, ms, named
 
 NEAR = 0.1          # of what a figure is compared with
 NAMED = 0.9         # of all faults
-CLOCKS = 0.5e-3     # s: a service and the kernel do not begin and end at the same moment
+CLOCKS = 0.5e-3     # s: the measured spans of a service and of the kernel differ by as much
 
 
 def subject(case, service):
@@ -17,7 +17,7 @@ def subject(case, service):
 
 def add_near(what, name, got, wanted, slack=0.0):
     """Beside a figure of another source, in seconds. name: (of what was got, of what is wanted)"""
-    within = f"within {NEAR:.0%}".replace("%", " %") + (f" and {ms(slack)}" if slack else "")
+    within = f"within {NEAR:.0%}".replace("%", " %") + (f" and {1e3 * slack:g} ms" if slack else "")
     rows.add(what, f"{name[0]}: {ms(got)}", f"{name[1]}: {ms(wanted)}, {within}",
              rows.judge(abs(got - wanted) <= NEAR * wanted + slack))
 

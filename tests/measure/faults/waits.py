@@ -85,13 +85,13 @@ class Disk(Throttled, Http):
     name = "nginx-disk"
     title = "nginx: a throttled disk"
     causes = {"nginx": "disk"}
-    healthy = (f"{Http.users} clients ask for files of {SIZE >> 10} kB that are not in the page cache, with a connection for each "
-               "request.")
-    broken = f"The cgroup of nginx may read {BYTES_PER_SECOND >> 20} MiB from the disk in a second."
+    healthy = (f"{Http.users} clients ask for files of {SIZE >> 10} kB that are not in the page cache, with a connection for "
+               "each request.")
+    broken = f"The cgroup of nginx may read {BYTES_PER_SECOND >> 20} MiB per second from the disk."
     command = f"echo \"MAJOR:MINOR rbps={BYTES_PER_SECOND}\" >/sys/fs/cgroup/NAME/io.max"
-    truth_name = "the cgroup's I/O statistics: read from the disk in a second"
-    truth_note = (f"{SIZE >> 10} kB at this rate take {1000 * SIZE / BYTES_PER_SECOND:.0f} ms, and up to {Http.users} requests share "
-                  "it.")
+    truth_name = "the cgroup's I/O statistics: read from the disk per second"
+    truth_note = (f"At this rate {SIZE >> 10} kB take {1000 * SIZE / BYTES_PER_SECOND:.0f} ms, and up to {Http.users} requests "
+                  "share the rate.")
     keeps = False
     think = 0.01
     paths = FILES
@@ -137,8 +137,8 @@ class Nagle(Http):
     title = "Python's http.server: Nagle's algorithm"
     causes = {"http-server": "send_wait"}
     healthy = f"{Http.users} clients ask for a small file, with a connection for each request."
-    broken = ("The clients keep their connections. The server sends header and body one after the other, so the body "
-              "waits until the header is acknowledged, which a client in conversation delays.")
+    broken = ("The clients keep their connections. The server sends header and body separately. The body waits for the "
+              "acknowledgement of the header, which the client's kernel delays.")
     command = "curl http://HOST/0 http://HOST/0 http://HOST/0 ..."
     truth_name = "the client's clock: from the header to the body"
     truths = {truth_name: ("http-server", ("send_wait",))}
@@ -174,9 +174,9 @@ class Upstream(App):
     title = "A chain of services: a slow upstream"
     causes = {"nginx": "upstream", "app": "upstream", "upstream": "sleep"}
     QUICK, SLOW = 0.005, 0.1
-    healthy = (f"{App.users} clients ask nginx, which passes their requests to a service on Python's `ThreadingHTTPServer`; a "
-               f"thread of that asks another service and waits for its response, which takes {1000 * QUICK:g} ms.")
-    broken = f"This other service takes {1000 * SLOW:g} ms: it is told so by a line on its input."
+    healthy = (f"{App.users} clients ask nginx, which passes their requests to a service on Python's `ThreadingHTTPServer`. "
+               f"Each of its threads asks another service and waits for the response, which takes {1000 * QUICK:g} ms.")
+    broken = f"The other service takes {1000 * SLOW:g} ms. A line on its input sets this."
     command = f'echo "wait {SLOW}" >/proc/PID_OF_THE_OTHER_SERVICE/fd/0'
     NGINX, APP, LAST = ("nginx's `$upstream_response_time`", "the service's clock: until the response of the other",
                         "the other service's clock: elapsed")

@@ -11,13 +11,13 @@ HEAD = """\
 
 # Objects written for ebpf_exporter
 
-[ebpf_exporter](https://github.com/cloudflare/ebpf_exporter) serves what BPF programs count to Prometheus. collectd's ebpf
-plugin reads the maps of the same objects, as they are: `ebpf-convert(1)` turns a configuration of the exporter into
-blocks for collectd.conf, and `collectd-ebpf(5)`, "Block Table", describes these.
+[ebpf_exporter](https://github.com/cloudflare/ebpf_exporter) serves what BPF programs count to Prometheus. The plugin reads the
+maps of the same objects without changes. `ebpf-convert(1)` turns a configuration of the exporter into blocks for collectd.conf,
+which `collectd-ebpf-objects(7)` describes.
 
     ebpf-convert timers.yaml >/etc/collectd/collectd.conf.d/timers.conf
 
-| there | here |
+| ebpf_exporter | collectd |
 | --- | --- |
 | `timers.yaml`, `timers.bpf.o` | `<Probe "exporter-timers">` with `Object ".../timers.bpf.o"` |
 | a counter or a histogram, called like its map | `<Table "MAP">` |
@@ -26,28 +26,28 @@ blocks for collectd.conf, and `collectd-ebpf(5)`, "Block Table", describes these
 | `bucket_multiplier: 0.000001` | `Metric "latency-NAME scale=1/1000000"` |
 | `ebpf_exporter_timer_starts_total{function="f"}` | `ebpf-exporter-timers/total_events-timer_starts-f` |
 
-What has another name, and what is left out: `ebpf-convert(1)`.
+`ebpf-convert(1)` says what gets another name and what is left out.
 
-## Its examples
+## Examples of the exporter
 
-Written by `make measure PARTS=exporter EXPORTER=DIRECTORY`, where DIRECTORY is a checkout of the exporter: none of its files
-is in this repository. [measured.md](../measured.md) has what is wanted of these figures.
+`make measure PARTS=exporter EXPORTER=DIRECTORY` writes this page. DIRECTORY is a checkout of the exporter; none of its files is
+in this repository. [measured.md](../measured.md) has what is wanted of these figures.
 """
 METHOD = """\
-These are the examples of its commit %s, compiled by %s. One collectd had as many of them loaded at once as have no maps of the
-same name, while files, sockets, processes and cgroups were used a little. A counter is equal if its value is between those of
-bpftool's dumps of the map just before and just after the reading; the buckets of a histogram if what they grew by is, with
-%g %% for the rounding of rates; its sum likewise. The labels are made by the exporter's manual, in a program that shares
-nothing with the plugin or the converter. The dumps are the truth: the exporter does not run.
+These are the examples of its commit %s, compiled by %s. One collectd loads as many of them at once as have no maps of the
+same name. Meanwhile files, sockets, processes and cgroups are used a little. A counter is equal if its value is between those
+of bpftool's dumps of the map just before and just after the reading. The buckets and the sum of a histogram are equal if
+their growth is, within %g %% for the rounding of rates. A program that shares nothing with the plugin or the converter makes
+the labels, by the exporter's manual. The dumps are the truth: the exporter does not run.
 """
 LEGEND = """\
 - *equal*: each series that was compared has the value of the map.
-- *differs*: one does not; the first is given.
+- *differs*: at least one has another value; the first is given.
 - *on, no event*: it is loaded and attached, and nothing that it counts happened, or only what had no series yet.
 - *not on*: the plugin says why.
 - *not converted*: it counts nothing in a map, or in none that can be read.
 
-Without the cgroups that the exporter would write into the map of `cgroup_id_map`, all that happens counts as not matching.
+The exporter would write cgroups into the map of `cgroup_id_map`. Without them all events count as not matching.
 """
 LINE = 120
 STATES = {"off": "not on", "nothing happened": "on, no event"}

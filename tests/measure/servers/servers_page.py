@@ -12,24 +12,27 @@ HEAD = """\
 
 # Real servers and their clients
 
-Written by `make measure PARTS=servers`, which runs servers of Debian with their own clients, or with a small one of ours, and
-compares what the probe request dispatches with what the client says. [measured.md](../measured.md) has what is wanted. Exchanges
-that a protocol needs in addition to its requests, as for a login, are explained in `collectd-ebpf(5)`.
+`make measure PARTS=servers` writes this page. It runs servers of Debian with their own clients, or with a small client of this
+project, and compares what the probe `request` dispatches with what the client says. [measured.md](../measured.md) has what is
+wanted. Some protocols need exchanges in addition to their requests, for example for a login: `collectd-ebpf(5)` explains them.
 
-A server has one CPU, its client and collectd have the others. First 4 connections send 40 requests in two seconds. What is
-counted beyond these is "per connection", and "per run" what the client does once, as pgbench's check of its tables; both are
-told apart by another run with 2 connections. `percent-slack` then is "idle", with its two parts: other programs on the
-server's CPU lower that of CPUs. Then as many requests are sent as are answered: slack "full". One CPU for the client does not
-saturate the fastest servers. Then about a third of that rate, at most 3,000 requests a second: "sent" is what the client says,
-"counted" the growth of `total_requests`, "expected" what was sent with what connections and run add. The client's times are
-from its request to its response; ours are `latency-response-percentile-50` and `-99`, the median of readings each second. The
-client's include its own time and the way there and back, which is most of it where a server needs some ten microseconds: ours
-are wanted within 10 % and 50 us of them. A WebSocket is full-duplex after its Upgrade: what is counted is the sum of
-`total_requests` and `total_requests-full_duplex`, and it has no latency.
+The server has one CPU; its client and collectd have the others. Each run has three steps:
+
+1. 4 connections send 40 requests in two seconds. What is counted beyond these is "per connection", or "per run" if the client
+   does it once, such as pgbench's check of its tables. Another run with 2 connections distinguishes the two. `percent-slack`
+   of this step is "slack, idle", with its two parts. Other programs on the server's CPU lower the slack of CPUs.
+2. As many requests are sent as are answered: "slack, full". One CPU for the client does not saturate the fastest servers.
+3. About a third of that rate is sent, at most 3,000 requests per second. "Sent" is what the client says, "counted" the growth
+   of `total_requests`, "expected" what was sent and what connections and run add.
+
+The client's times are from its request to its response. The plugin's are `latency-response-percentile-50` and `-99`, the
+median of readings each second. The client's contain its own time and the way there and back, which is most of it if a server
+needs about ten microseconds. So the plugin's are wanted within 10 % and 50 us of them. A WebSocket is full duplex after its
+Upgrade: counted is the sum of `total_requests` and `total_requests-full_duplex`, and there is no latency.
 """
 HEADS = ("server", "protocol", "package", "client", "per connection", "per run", "connections", "sent", "expected", "counted",
-         "p50, client", "p50, ours",
-         "p99, client", "p99, ours", "requests/s, full", "slack, idle", "of threads", "of CPUs", "slack, full")
+         "p50, client", "p50, plugin",
+         "p99, client", "p99, plugin", "requests/s, full", "slack, idle", "idle, of threads", "idle, of CPUs", "slack, full")
 
 
 def time_text(seconds):
