@@ -162,9 +162,21 @@ def kernels(page):
 
 def instructions(page):
     titles, runs = dict(SERVERS), kernels(page)
-    return table([(title, *(page.got("kernels", f"{kernel}, {server}: {what}").removesuffix(" instructions")
-                            for kernel, server in runs)) for title, what in INSTRUCTIONS],
-                 ("instructions for an exchange", *(f"{kernel}: {titles[server]}" for kernel, server in runs)))
+    rows = [(title, *(page.got("kernels", f"{kernel}, {server}: {what}").removesuffix(" instructions")
+                     for kernel, server in runs))
+            for title, what in INSTRUCTIONS]
+    if rows:
+        rows.insert(2, ("Computed change of the throughput", *map(throughput, rows[0][1:], rows[1][1:])))
+    return table(rows, ("instructions for an exchange", *(f"{kernel}: {titles[server]}" for kernel, server in runs)))
+
+
+def throughput(without, added):
+    """Of a CPU that has nothing else to do; both as text that begins with a number."""
+    costs = [re.match(r"[+-]?[\d,]+", text) for text in (without, added)]
+    if not all(costs):
+        return "not measured"
+    nothing, more = (float(cost.group().replace(",", "")) for cost in costs)
+    return f"{-100 * more / (nothing + more):+.1f} %"
 
 
 def programs(page):

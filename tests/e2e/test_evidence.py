@@ -3,7 +3,6 @@
 """The short form of `make measure PARTS=evidence`: what RRD files say of redis, and of a service that keeps a log of its own,
 against what their clients and the service have counted."""
 
-import csv
 import json
 import os
 import subprocess
@@ -29,10 +28,10 @@ def check_page(check, pages):
     check.equal("pictures of the page", len(pictures), 4)
     check.equal("of these missing or too large for a document",
                 [path for path in pictures if not 3000 < os.path.getsize(os.path.join(pages, "measured", path)) < 150000], [])
-    with open(os.path.join(pages, "measured", "evidence-levels.csv"), encoding="utf-8", newline="") as file:
-        levels = list(csv.DictReader(file))
+    with open(os.path.join(pages, "measured", "evidence-levels.csv"), encoding="utf-8") as file:
+        levels = [line.split(",") for line in file.read().splitlines()[1:]]
     check.equal("levels in the file", len(levels), 6)
-    check.equal("of these without what was answered", [level for level in levels if not int(level["answered"]) > 0], [])
+    check.equal("of these without what was answered", [level for level in levels if not int(level[6]) > 0], [])
 
 
 def main():
