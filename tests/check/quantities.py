@@ -98,8 +98,8 @@ def main():
     check_itself()
     entries = list(find_phrases())
     complaints = list(complaints_of_sources(entries))
-    paths = ["README.md"] + sorted(os.path.relpath(path, TOP) for ending in ("md", "pod") for path in
-                                   glob.glob(os.path.join(TOP, "docs", f"*.{ending}")))
+    paths = ["README.md"] + sorted(os.path.relpath(path, TOP) for names in ("*.md", "*.pod", "howto/*.md") for path in
+                                   glob.glob(os.path.join(TOP, "docs", names)))
     paths = [path for path in paths if os.path.basename(path) not in WRITTEN]
     for path in paths:
         complaints += complaints_of_document(path, read(path), [phrase for document, phrase, _, _ in entries if document == path])
