@@ -54,7 +54,7 @@ SERVERS = ("memcached", "memcached"), ("redis", "redis"), ("nghttpd", "HTTP/2 (n
 EXCHANGE = (
     ("CPU time without the plugin", "{}, one CPU: CPU time per exchange with nothing"),
     ("Added by the probe `request`", "{}, one CPU: this probe, added"),
-    ("Exchanges per second at full load", "{}, one CPU: exchanges per second with this probe"),
+    ("Requests per second at full load", "{}, one CPU: exchanges per second with this probe"),
     ("Added with `Response` lines", "{}, one CPU: classes of responses, added"),
     ("Added with `Option \"clients\"`", "{}, one CPU: Option clients, added"),
     ("Added by empty programs on the same hooks", "{}, one CPU: empty programs, added"),
@@ -125,10 +125,15 @@ def readme(page):
 
 def accuracy(page):
     capacity = "capacity at 40 % of the load"
+    near = page.wanted.get(("servers", "nginx: p50 of responses"), "").partition(" within ")[2] or "what is wanted"
+    response = (page.got("evidence", f"response p50, divided by the client's, {arrivals}").partition(", services")[0]
+                for arrivals in ("poisson", "bursty"))
     return table([
         ("Real servers of which every request is counted", page.as_wanted("servers", r".*: counted$")),
-        ("Real servers whose median response time is within 10 % and 50 us of the client's",
+        (f"Real servers whose median response time is within {near} of the client's",
          page.as_wanted("servers", r".*: p50 of responses$")),
+        ("Median response time divided by the client's, which contains its own time: random arrivals; 16 requests at once",
+         "; ".join(response)),
         ("Runs under rising load in which saturation shows within a step of the client's own limit",
          page.got("evidence", "saturation shown within a level of the client's knee")),
         ("Capacity predicted at 40 % of the load, against the measured maximum: median error; largest error",
@@ -152,7 +157,7 @@ def machine(page):
 
 def exchange(page):
     return table([(title, *(page.got("requests", what.format(server)) for server, _ in SERVERS)) for title, what in EXCHANGE],
-                 ("an exchange", *(title for _, title in SERVERS)))
+                 ("a request", *(title for _, title in SERVERS)))
 
 
 def kernels(page):
@@ -166,8 +171,8 @@ def instructions(page):
                      for kernel, server in runs))
             for title, what in INSTRUCTIONS]
     if rows:
-        rows.insert(2, ("Computed change of the throughput", *map(throughput, rows[0][1:], rows[1][1:])))
-    return table(rows, ("instructions for an exchange", *(f"{kernel}: {titles[server]}" for kernel, server in runs)))
+        rows.insert(2, ("Change of the throughput, computed", *map(throughput, rows[0][1:], rows[1][1:])))
+    return table(rows, ("instructions for a request", *(f"{kernel}: {titles[server]}" for kernel, server in runs)))
 
 
 def throughput(without, added):
@@ -187,7 +192,7 @@ def programs(page):
             program = what[len(where):].partition(",")[0]
             each = page.got("kernels", f"{where}{program}, instructions a run")
             rows.append((kernel, dict(SERVERS)[server], f"`{program}`", runs, each))
-    return table(rows, ("kernel", "server", "program", "runs per exchange", "instructions per run"))
+    return table(rows, ("kernel", "server", "program", "runs per request", "instructions per run"))
 
 
 def taken(wanted):
@@ -224,10 +229,10 @@ def tools(page):
 COSTS = (       # (heading, what the figures are, their table)
     ("Readings", "CPU time of collectd and the kernel for one reading, in milliseconds.", readings),
     ("Start, memory and processes", "What collectd with the plugin takes in addition to collectd without it.", machine),
-    ("An exchange of a server", "CPU time of server and client per request and its response, in nanoseconds; both share one CPU "
-     "at full load.\nThe change of exchanges per second is in percent of the throughput without the plugin.", exchange),
-    ("Other kernels", "Instructions that server, client and kernel execute for an exchange, in an emulator. They are not time: "
-     "compare them\nwith those without the plugin.", instructions),
+    ("A request to a server", "CPU time of server and client per request and its response, in nanoseconds; both share one "
+     "CPU at full load.\nThe change of requests per second is in percent of the throughput without the plugin.", exchange),
+    ("Other kernels", "Instructions that server, client and kernel execute for a request and its response, in an emulator. They are "
+     "not time:\ncompare them with those without the plugin. The change of the throughput is computed from them.", instructions),
     ("", "The programs of the probe `request` there:", programs),
     ("An event, by the kind of hook", "CPU time that an empty program adds to each event, and the value with which the plugin "
      "estimates `percent-overhead_*`.\nThe measuring machine permits neither fentry nor kprobes: their prices are assumptions, "

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """docs/measured.md has a table of each part of `make measure`, each row with what was measured, its commit, date and machine;
-documents name no part that there is not; verdicts are what they should be."""
+documents name no part that there is not, and find all their figures there; verdicts are what they should be."""
 
 import os
 import re
@@ -9,8 +9,9 @@ import sys
 
 TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.dont_write_bytecode = True
-sys.path.append(os.path.join(TOP, "tests", "measure"))
+sys.path[:0] = [os.path.join(TOP, "contrib", "describe"), os.path.join(TOP, "tests", "measure")]
 
+import figures as said  # noqa: E402
 import measured  # noqa: E402
 import rows  # noqa: E402
 from measured_parts import PARTS  # noqa: E402
@@ -61,6 +62,14 @@ def check_names():
             complain(f"{name}: no part of make measure: {' '.join(named - {*PARTS})}")
 
 
+def check_said():
+    page = said.Page(os.path.join(TOP, "docs", "measured.md"))
+    for write in (said.readme, said.accuracy, said.costs, said.receivers):
+        for line in write(page).splitlines():
+            if "not measured" in line.lower():
+                complain(f"{write.__name__}: {line}")
+
+
 def check_table():
     """What is written is read back."""
     row = {"what": "a reading", "wanted": "", "got": "+3 ns [1, 5]", "verdict": ""}
@@ -90,6 +99,7 @@ def check_verdicts():
 
 check_page()
 check_names()
+check_said()
 check_table()
 check_verdicts()
 sys.exit(1 if failed else 0)

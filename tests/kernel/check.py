@@ -37,7 +37,7 @@ class Comparisons:
     def close(self, what, got, want, rel=0.0, slack=0.0):
         """|got - want| <= rel * |want| + slack"""
         tolerance = rel * abs(want) + slack
-        off = f"{(got - want) / want:+.4%}" if want else f"{got - want:+g}"
+        off = f"{100 * (got - want) / want:+.2f} %" if want else f"{got - want:+g}"
         return self._count(abs(got - want) <= tolerance, what, f"{self.number(got)} ({off})",
                            f"{self.number(want)} within {self.number(tolerance)}")
 

@@ -58,7 +58,7 @@ def _results(results, unit):
     name = results.pair.name
     for what, true, ours, theirs in results.counts:
         _add(f"{name}: {what}, counted", f"{ours:,.0f}; {name} {theirs:,.0f}", unit,
-             f"{true:,.0f} within {COUNT_PART:.0%}", rows.judge(abs(ours - true) <= COUNT_PART * true))
+             f"{true:,.0f} within {100 * COUNT_PART:.0f} %", rows.judge(abs(ours - true) <= COUNT_PART * true))
     for what, differences in results.shares:
         most = max((abs(ours - theirs) for _, _, ours, theirs in differences), default=1)
         wanted = () if results.pair.note else (f"at most {100 * SHARE_PART:.0f} points", rows.judge(most <= SHARE_PART))

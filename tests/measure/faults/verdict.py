@@ -17,7 +17,7 @@ def subject(case, service):
 
 def add_near(what, name, got, wanted, slack=0.0):
     """Beside a figure of another source, in seconds. name: (of what was got, of what is wanted)"""
-    within = f"within {NEAR:.0%}".replace("%", " %") + (f" and {1e3 * slack:g} ms" if slack else "")
+    within = f"within {100 * NEAR:.0f} %" + (f" and {1e3 * slack:g} ms" if slack else "")
     rows.add(what, f"{name[0]}: {ms(got)}", f"{name[1]}: {ms(wanted)}, {within}",
              rows.judge(abs(got - wanted) <= NEAR * wanted + slack))
 

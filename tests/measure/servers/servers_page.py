@@ -67,8 +67,8 @@ def add_rows(name, result):
     client, ours = result.client[0], result.ours[0]
     error = ours / client - 1 if client else math.nan
     if ours == ours:
-        judged(f"{name}: p50 of responses", f"{time_text(ours)}, {error:+.0%}",
-               f"{time_text(client)} within {P50:.0%} and {time_text(WAY_S)}", abs(ours - client) <= P50 * client + WAY_S)
+        judged(f"{name}: p50 of responses", f"{time_text(ours)}, {100 * error:+.0f} %",
+               f"{time_text(client)} within {100 * P50:.0f} % and {time_text(WAY_S)}", abs(ours - client) <= P50 * client + WAY_S)
     judged(f"{name}: slack, idle", share_text(result.slack_idle), f"at least {IDLE} %", result.slack_idle >= IDLE)
     judged(f"{name}: slack, full load", share_text(result.slack_full), f"at most {FULL} %", result.slack_full <= FULL)
     for complaint in result.complaints:
