@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Tags: how a probe says what it counts. docs/writing-a-probe.md describes each tag and its words.
+ * Tags: how a probe says what it counts. collectd-ebpf-objects(7) describes each tag and its words.
  */
 #ifndef METRIC_BPF_H
 #define METRIC_BPF_H

@@ -20,7 +20,7 @@
  *
  * A reading uses a walk that is at most half of its interval old, so there may be several walks
  * between two readings of a probe: a variable `readings` tells them apart, see
- * docs/writing-a-probe.md.
+ * collectd-ebpf-objects(7).
  */
 #ifndef WALK_BPF_H
 #define WALK_BPF_H

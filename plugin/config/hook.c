@@ -281,7 +281,7 @@ static const char *describe_hook_form(enum hook_kind kind)
 		return "CATEGORY:NAME";
 	default:
 		return "EVENT:frequency=HZ, of 1 to 10000, or EVENT:period=EVENTS; "
-		       "collectd-ebpf(5) lists the events";
+		       "collectd-ebpf-objects(7) lists the events";
 	}
 }
 

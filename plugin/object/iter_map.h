@@ -7,7 +7,7 @@
 
 #include <bpf/libbpf.h>
 
-/* Iterators over a map: programs with an ITER_MAP tag, see docs/writing-a-probe.md. */
+/* Iterators over a map: programs with an ITER_MAP tag, see collectd-ebpf-objects(7). */
 
 /* Checks that each program that will be loaded has an ITER_MAP tag if and only if it iterates over
  * a map, and that the map fits. Returns 0 or -EINVAL, and the error says what its author has to

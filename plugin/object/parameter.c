@@ -15,7 +15,7 @@
 #define SECTION ".rodata" /* and .rodata.NAME */
 #define MODIFIERS_MAX 32
 
-/* The engine sets these in every object, see docs/writing-a-probe.md. */
+/* The engine sets these in every object, see collectd-ebpf-objects(7). */
 static const char *const SET_BY_ENGINE[] = { "service_rows", "process_rows_max", "cpus_possible",
 					     "page_size",    "tick_ns_max",      "watch_other",
 					     "shards",       "slots_max",        "slots_reserved",

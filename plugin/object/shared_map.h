@@ -8,7 +8,7 @@
 #include <bpf/libbpf.h>
 #include <stdbool.h>
 
-/* Maps that one object shares with others: those with a SHARED tag, see docs/writing-a-probe.md. */
+/* Maps that one object shares with others: those with a SHARED tag, see collectd-ebpf-objects(7). */
 
 /* Has the map a SHARED tag? In an object that is not the owner it is then the owner's. */
 bool map_is_shared(const struct object *object, const struct bpf_map *map);

@@ -159,7 +159,7 @@ static int check_not_empty(const struct probe *probe, struct error *error)
 	return error_set(
 		error, -ENOENT,
 		"no map of %s has METRIC, EVENT or STACKS tags, nor a Table block in its Probe "
-		"block, so there is nothing to read; see collectd-ebpf(5)",
+		"block, so there is nothing to read; see collectd-ebpf-objects(7)",
 		probe->path);
 }
 

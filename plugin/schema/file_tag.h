@@ -16,7 +16,7 @@
 #define FIELD_POSITION_MAX 65535
 #define FIELD_DECIMALS_MAX 9
 
-/* How a text is split into rows, and its lines into fields; see docs/writing-a-probe.md. */
+/* How a text is split into rows, and its lines into fields; see collectd-ebpf-objects(7). */
 enum file_form { FORM_KEYS, FORM_PAIRS, FORM_LINES, FORM_HEADER, FORM_CELLS };
 
 /* A parsed FILE tag. */

@@ -10,7 +10,7 @@
 
 #define TAG_TEXT_MAX 128 /* collectd's DATA_MAX_NAME_LEN */
 
-/* A parsed METRIC tag; docs/writing-a-probe.md has the grammar. */
+/* A parsed METRIC tag; collectd-ebpf-objects(7) has the grammar. */
 struct tag {
 	char type[TAG_TEXT_MAX];
 	char instance[TAG_TEXT_MAX]; /* empty: none */

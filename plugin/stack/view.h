@@ -14,7 +14,7 @@
 
 #define VIEW_WORD_MAX 32
 
-/* A ring buffer of stacks, by its STACKS tag, see docs/writing-a-probe.md. */
+/* A ring buffer of stacks, by its STACKS tag, see collectd-ebpf-objects(7). */
 struct view {
 	char name[VIEW_WORD_MAX]; /* lower-case letters, digits and underscores, as in file names */
 	char unit[VIEW_WORD_MAX]; /* the same characters */

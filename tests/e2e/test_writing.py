@@ -37,7 +37,7 @@ def read_page(directory):
     """[(commands, what is to be seen or None), ...] of the page's example; its files go into the directory, from where a
     command fetches each when it is its turn."""
     with open(PAGE, encoding="utf-8") as file:
-        example = file.read().partition("## What to write where")[0]
+        example = file.read().partition("## Adding a probe to this repository")[0]
     steps = []
     for found in BLOCK.finditer(example):
         kind, text = found.groups()
