@@ -173,16 +173,16 @@ def without_bpftrace(check):
 
 def mistakes(check):
     count, hist = (("--name", "n", "-e", f"k:f {{ @a = {kind}; }}") for kind in ("count()", "hist(1)"))
-    for arguments, want in (((), "say which program: FILE, or -e PROGRAM"), (("-e", "x"), "-e PROGRAM needs --name"),
+    for arguments, want in (((), "name a program: FILE, or -e PROGRAM"), (("-e", "x"), "-e PROGRAM needs --name"),
                             (("/nonexistent.bt",), "/nonexistent.bt: No such file or directory"),
-                            (("/dev/zero",), "no bpftrace program, it is longer than 1048576 bytes"),
-                            ((*count, "--map", "@b"), "has no map @b, but @a"),
+                            (("/dev/zero",), "not a bpftrace program: longer than 1048576 bytes"),
+                            ((*count, "--map", "@b"), "has no map @b; it has: @a"),
                             ((*count, "--type", "@a=nothing"), "has no type nothing with one value"),
                             ((*count, "--type", "@a=if_octets"), "has no type if_octets with one value"),
-                            ((*hist, "--type", "@a=derive"), "say a type that is a gauge"),
-                            ((*hist, "--scale", "@b=2"), "@b of --type or --scale is no map"),
+                            ((*hist, "--type", "@a=derive"), "choose the type of a gauge"),
+                            ((*hist, "--scale", "@b=2"), "@b of --type or --scale is not a map with series; these are: @a"),
                             ((*hist, "--scale", "@a=-2"), "is not MAP=FACTOR"),
-                            (("--interval", "0", "x"), "is no number of seconds from")):
+                            (("--interval", "0", "x"), "is not a number of seconds from")):
         done = run(check, *arguments)
         check.true(f"{arguments}: exit status", done.returncode in (1, 2), done.returncode)
         check.contains(f"{arguments}: says", done.stderr, want)

@@ -153,7 +153,7 @@ def decoders(files):
     files.expect("regular expressions", with_label("size: 16", "{name: string}", r"{name: regexp, regexps: ['^(a\d)', '\.$']}"),
                  key_of(16, 'Decode "string"', r'Decode "regexp" "^(a\\d)" "\\.$"'))
     files.expect("two sub-matches", with_label("size: 16", "{name: string}", "{name: regexp, regexps: ['(a)(b)']}"),
-                 key_of(16, 'Decode "string"', 'Decode "regexp" "(a)(b)"'), says="has several sub-matches")
+                 key_of(16, 'Decode "string"', 'Decode "regexp" "(a)(b)"'), says="has several groups")
     files.expect("a chain of four", with_label("size: 8", "{name: uint}", "{name: cgroup}", "{name: regexp, regexps: [x]}",
                                                "{name: static_map, static_map: {a: b}}"),
                  key_of(8, 'Decode "cgroup"', 'Decode "regexp" "x"', 'Decode "map-strict" "a" "b"'))
@@ -209,10 +209,11 @@ def histograms(files):
              "gauge-backlog scale=5/2", '"fixed" 1 5 10')):
         files.expect(f"{kind} {name}", one % (name, kind, words), table % (name, metric, line))
     for what, kind, words, says in (
-            ("no kind", "exp3", span, "bucket_type is none of exp2"), ("no end", "exp2", "bucket_min: 0", "bucket_max"),
-            ("below zero", "linear", "bucket_min: -1\n              bucket_max: 3", "bucket_min is no whole number"),
-            ("no keys", "fixed", span, "bucket_keys is no list"), ("keys that fall", "fixed", "bucket_keys: [2, 1]", "ascend"),
-            ("half keys", "fixed", "bucket_keys: [0.5]", "bucket_keys is no list"),
+            ("no kind", "exp3", span, "bucket_type must be one of exp2"), ("no end", "exp2", "bucket_min: 0", "bucket_max"),
+            ("below zero", "linear", "bucket_min: -1\n              bucket_max: 3", "bucket_min must be an integer"),
+            ("no keys", "fixed", span, "bucket_keys must be a list"),
+            ("keys that fall", "fixed", "bucket_keys: [2, 1]", "ascend"),
+            ("half keys", "fixed", "bucket_keys: [0.5]", "bucket_keys must be a list"),
             ("a negative factor", "exp2", span + "\n              bucket_multiplier: -1", "bucket_multiplier"),
             ("a huge factor", "exp2", span + "\n              bucket_multiplier: 1e999999999", "bucket_multiplier"),
             ("no factor", "exp2", span + "\n              bucket_multiplier: nan", "bucket_multiplier")):
@@ -266,9 +267,11 @@ def left_out(files):
         </Table>
         """, status=1, says="kaddrs")
     printed = files.run("the rest stays", text, status=1).stderr
-    for says in ('"kills_total": records of a perf buffer', "ignoring 'more'", '"good_total": another metric has this map',
-                 "no decoder 'kstack'", "no decoder 'pci_class'", "name is no name of a map", "counter 7 is no mapping", "plugin takes 8 at most",
-                 "not the number of a bucket", "spans are traces", "kaddr_jiffies", "cgroup_id_map"):
+    for says in ('"kills_total": records of perf buffers', "ignoring the unknown word 'more'",
+                 '"good_total": another metric has this map',
+                 "no decoder 'kstack'", "no decoder 'pci_class'", "name must be the name of a map", "counter 7 must be a mapping",
+                 "more than the plugin's 8",
+                 "must be the number of a bucket", "spans are traces", "kaddr_jiffies", "cgroup_id_map"):
         files.check.contains("what is left out is told", printed, says)
     for what, label in (("no decoder", "size: 4, decoders: []"), ("no size", "decoders: [{name: uint}]"),
                         ("a size that is none", "size: four, decoders: [{name: uint}]"),
