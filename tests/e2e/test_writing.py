@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """docs/writing-a-probe.md to the letter: its files and its commands, in an empty directory, with what `make install` puts
-below /usr and nothing of the source. Truth: the signals that its commands send, and what the page says is to be seen."""
+below /usr and nothing of the source. Truth: the signals that its commands send, and what the page says is to be seen.
+And the probe in ten lines of collectd-ebpf-objects(7): it counts the programs that these commands run."""
 
 import os
 import re
@@ -14,6 +15,7 @@ import lib
 from lib import Test
 
 PAGE = os.path.join(TOP, "docs", "writing-a-probe.md")
+MANUAL = os.path.join(TOP, "docs", "collectd-ebpf-objects.pod")
 # Rather than for so many seconds, its commands wait until SIGUSR1 is not pending, or for two readings, which are not as
 # far apart as on the page.
 WAIT = """
@@ -56,6 +58,18 @@ def read_page(directory):
     return steps
 
 
+def add_ten_lines(steps, directory):
+    """The probe of the manual: compiled after the page's, as the page says, and installed."""
+    with open(MANUAL, encoding="utf-8") as file:
+        example = file.read().partition("=head1 A PROBE IN TEN LINES\n\n")[2]
+    path = os.path.join(directory, "ten.bpf.c")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(re.match(r"(?:  .*\n|\n)*", example).group())
+    at, compiles = next((at, commands) for at, (commands, _) in enumerate(steps) if commands.startswith("clang"))
+    steps.insert(at + 1, (f"cp {path} .\n{compiles.replace('signals', 'ten')}cp ten.bpf.o {OBJECTS}\n", None))
+    steps.append(("tail -qn 1 csv/here/*/total_events-programs_run-*\n", None))
+
+
 def install(test):
     """What is below /usr, with the installed plugin on top, for who sees these mounts."""
     root, upper = os.path.join(test.disk, "root"), test.mkdir("upper")
@@ -77,6 +91,7 @@ def main():
         steps = read_page(test.mkdir("files"))
         test.equal("files of the page", sorted(os.listdir(test.mkdir("files"))), ["collectd.conf", "signals.bpf.c"])
         test.within("its steps", len(steps), 8, 12)
+        add_ten_lines(steps, test.mkdir("files"))
         mark = "--- the next step"
         script = WAIT + "".join(f"{commands}\necho '{mark}'\n" for commands, _ in steps)
         environment = {"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
@@ -90,6 +105,8 @@ def main():
             if want is not None:
                 test.equal("what is to be seen behind " + commands.strip().partition("\n")[0],
                            MOMENT.sub("TIME", got), MOMENT.sub("TIME", want))
+        test.within("programs that all services have run",
+                    sum(float(line.partition(",")[2]) for line in said[len(steps) - 1].split()), 1, 1e6)
         test.equal("in the machine's own directory", os.path.exists(os.path.join(OBJECTS, "signals.bpf.o")), False)
 
 
