@@ -170,12 +170,12 @@ void attachments_log(struct attachment *const *items, size_t count, const char *
 	log_states(items, count, probe);
 	log_condition(
 		items, count, probe, steps_at_entry, LOG_NOTICE,
-		"the kernel has to single-step the instruction at the entry, so that each call "
-		"costs some 11 us and not 0.5; MaxOverhead limits what that may come to");
+		"the kernel has to single-step the instruction at the entry, which makes each call "
+		"many times as expensive; MaxOverhead limits the cost");
 	log_condition(
 		items, count, probe, steps_at_return, LOG_NOTICE,
-		"the kernel has to single-step the instruction that returns, which costs some 11 "
-		"us a call; MaxOverhead limits what that may come to");
+		"the kernel has to single-step the instruction that returns, which makes each call "
+		"many times as expensive; MaxOverhead limits the cost");
 	log_condition(
 		items, count, probe, replaces_address, LOG_WARNING,
 		"the kernel replaces the address to which the function returns: a C++ exception, "
