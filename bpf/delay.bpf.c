@@ -393,5 +393,4 @@ int delay_services(void *ctx)
 }
 
 char LICENSE[] SEC("license")
-	HELP("Delays: what the threads of services wait for, and where the time of requests goes") =
-		"Dual MIT/GPL";
+	HELP("Delays: what threads wait for, and where the time of requests goes") = "Dual MIT/GPL";

@@ -43,9 +43,9 @@ enum disk_operation {
 
 struct disk_row {
 	u64 reads METRIC("disk_ops-completed:read") UNIT("requests")
-		HELP("Reads: done by the device");
+		HELP("Reads: completed by the device");
 	u64 writes METRIC("disk_ops-completed:write") UNIT("requests")
-		HELP("Writes: done by the device");
+		HELP("Writes: completed by the device");
 	u64 read_bytes METRIC("disk_octets-completed:read") UNIT("bytes")
 		HELP("Read: from the device");
 	u64 written_bytes METRIC("disk_octets-completed:write") UNIT("bytes")
@@ -73,7 +73,8 @@ struct disk_operation_row {
 		HELP("Time queued: from the start of a request until it is issued to the device");
 	struct hist bytes METRIC("bytes-disk_request least") UNIT("bytes")
 		HELP("Size of a request: when it ends") DEFAULT(off);
-	u64 errors METRIC("errors-disk") UNIT("requests") HELP("Failed requests: by the device");
+	u64 errors METRIC("errors-disk") UNIT("requests")
+		HELP("Failed requests: reported by the device");
 };
 
 SPARSE_HASH(operations, struct disk_operation_key, struct disk_operation_row, OPERATIONS_MAX)
@@ -93,10 +94,10 @@ struct queue_row {
 		HELP("Writes merged: with one that was queued");
 	u64 pending METRIC("pending_operations") UNIT("requests") FIELD("9")
 		HELP("Requests in flight: queued or in service");
-	u64 busy_ms METRIC("disk_io_time:io_time") UNIT("milliseconds") FIELD("10")
-		HELP("Time with requests: in flight, 1000 a second is all of it");
+	u64 busy_ms METRIC("disk_io_time:io_time") UNIT("milliseconds") FIELD("10") HELP(
+		"I/O time: with at least one request in flight; 1000 per second means always busy");
 	u64 weighted_ms METRIC("disk_io_time:weighted_io_time") UNIT("milliseconds") FIELD("11")
-		HELP("Time of requests: of all in flight together");
+		HELP("Weighted I/O time: summed over all requests in flight");
 };
 
 FILE_TABLE(queues, struct queue_key, struct queue_row, 4 * DISKS_MAX)
@@ -419,4 +420,4 @@ OPTION("services") HOOK_SET(1) int BPF_PROG(disk_writeback_end)
 }
 
 char LICENSE[] SEC("license")
-	HELP("Disks: requests of block devices, and who submits them") = "Dual MIT/GPL";
+	HELP("Disks: requests of block devices, by device and by service") = "Dual MIT/GPL";

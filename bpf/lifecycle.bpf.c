@@ -33,24 +33,24 @@ const volatile u64 short_lived_ns = 1000000000;
 
 struct lifecycle_row {
 	u64 forks METRIC("fork_rate") UNIT("processes")
-		HELP("Forks: processes that those of the service have made");
+		HELP("Forks: processes created by the service");
 	u64 threads METRIC("total_events-threads_created") UNIT("threads")
-		HELP("Threads created: beside the first of each process") DEFAULT(off);
+		HELP("Threads created: in addition to the first of each process") DEFAULT(off);
 	u64 execs METRIC("total_events-execs") UNIT("programs")
-		HELP("Programs executed: for the service that the process is of then");
+		HELP("Programs executed: counted for the service after the exec");
 	/* Stands before `exits`, which is incremented first: the share never exceeds 100 %. */
-	u64 short_lived METRIC("percent-short_lived per=exits scale=100/1") UNIT("percent")
-		HELP("Short-lived: of the processes that ended, by default within 1 s");
+	u64 short_lived METRIC("percent-short_lived per=exits scale=100/1") UNIT("percent") HELP(
+		"Short-lived: share of the ended processes that lived for less than short_lived_ns");
 	u64 exits METRIC("total_events-exits") UNIT("processes")
-		HELP("Processes that ended: in whatever way");
+		HELP("Processes that ended: by exit or by a signal");
 	u64 failed METRIC("total_events-exits_failed") UNIT("processes")
-		HELP("Processes that failed: ended by themselves, with another code than 0");
+		HELP("Processes that failed: exited with a code other than 0");
 	u64 killed METRIC("total_events-exits_by_signal") UNIT("processes")
 		HELP("Processes ended by a signal: killed or crashed");
 	u64 sent METRIC("total_events-signals_sent") UNIT("signals")
-		HELP("Signals sent: by kill and the like, to any process");
+		HELP("Signals sent: by kill and similar calls, to any process");
 	u64 received METRIC("total_events-signals_received") UNIT("signals")
-		HELP("Signals received: from processes and the kernel, not those that are ignored");
+		HELP("Signals received: from processes and the kernel, ignored ones left out");
 };
 
 MMAP_ARRAY(lifecycle_services, struct lifecycle_row, SERVICE_FIRST) SUBJECT("service");
@@ -289,4 +289,4 @@ int BPF_PROG(lifecycle_signal, int number, u64 info, struct task_struct *task, i
 }
 
 char LICENSE[] SEC("license") DEFAULT(off)
-	HELP("Lives of processes: forks, programs, ends and signals") = "Dual MIT/GPL";
+	HELP("Process lifecycle: forks, programs, exits and signals") = "Dual MIT/GPL";

@@ -14,7 +14,7 @@
 struct cpu_limit {
 	u64 quota_us METRIC("gauge-cpu_limit_percent of=period_us scale=100/1")
 		UNIT("percent of one CPU") FIELD("1")
-			HELP("CPU limit: quota by period, of cpu.max");
+			HELP("CPU limit: quota divided by period, from cpu.max");
 	u64 period_us FIELD("2");
 };
 
@@ -23,11 +23,12 @@ SUBJECT("service") FILE("cgroup:cpu.max lines controller=cpu limited=cpu.max opt
 
 struct throttling {
 	u64 periods METRIC("total_events-cpu_periods") UNIT("periods") FIELD("nr_periods")
-		HELP("CPU periods: in which the limit held, nr_periods of cpu.stat") DEFAULT(off);
-	u64 throttled METRIC("total_events-cpu_periods_throttled") UNIT("periods")
-		FIELD("nr_throttled")
-			HELP("CPU periods, throttled: in which the quota was used up, nr_throttled")
-				DEFAULT(off);
+		HELP("CPU periods: in which a task wanted to run, nr_periods of cpu.stat")
+			DEFAULT(off);
+	u64 throttled METRIC("total_events-cpu_periods_throttled") UNIT("periods") FIELD(
+		"nr_throttled")
+		HELP("CPU periods, throttled: in which the quota was used up, nr_throttled of cpu.stat")
+			DEFAULT(off);
 	u64 throttled_ratio METRIC("percent-cpu_periods_throttled per=periods scale=100/1")
 		UNIT("percent") FIELD("nr_throttled")
 			HELP("Throttled share: of the periods of the interval");
@@ -41,7 +42,8 @@ FILE_TABLE(throttlings, u32, struct throttling, 1)
 SUBJECT("service") FILE("cgroup:cpu.stat controller=cpu limited=cpu.max optional");
 
 struct memory_limit {
-	u64 bytes METRIC("memory-limit") UNIT("bytes") FIELD("1") HELP("Memory limit: memory.max");
+	u64 bytes METRIC("memory-limit") UNIT("bytes") FIELD("1")
+		HELP("Memory limit: from memory.max");
 };
 
 FILE_TABLE(memory_limits, u32, struct memory_limit, 1)
@@ -57,5 +59,4 @@ FILE_TABLE(memory_events, u32, struct memory_events, 1)
 SUBJECT("service") FILE("cgroup:memory.events controller=memory limited=memory.max optional");
 
 char LICENSE[] SEC("license")
-	HELP("Limits: what the cgroups of services may use, and what they lose by that") =
-		"Dual MIT/GPL";
+	HELP("Limits: CPU and memory limits of services' cgroups, and throttling") = "Dual MIT/GPL";

@@ -39,7 +39,7 @@ struct stall_row {
 	u64 reclaimed METRIC("vmpage_action-reclaimed") UNIT("pages")
 		HELP("Pages reclaimed: by threads that stalled");
 	u64 compactions METRIC("total_operations-compaction") UNIT("stalls")
-		HELP("Compactions: pages of a zone moved to make room in a row");
+		HELP("Compactions: pages moved to get contiguous free memory");
 	u64 compaction_ns METRIC("total_time_in_ms-compaction " MS) UNIT("milliseconds")
 		HELP("Time in compactions: from start to end");
 };
@@ -163,9 +163,9 @@ static __always_inline void *row_of_context(void *table, const void *arguments)
 
 struct page_use_row {
 	u64 allocated METRIC("vmpage_action-alloc") UNIT("pages")
-		HELP("Pages allocated: for whatever the service does");
+		HELP("Pages allocated: by the service");
 	u64 freed METRIC("vmpage_action-free") UNIT("pages")
-		HELP("Pages freed: by the service, whoever has allocated them");
+		HELP("Pages freed: by the service, also those that others allocated");
 };
 
 MMAP_ARRAY(pages, struct page_use_row, SERVICE_FIRST) OPTION("pages") SUBJECT("service sharded");
@@ -199,13 +199,13 @@ struct object_row {
 	u64 kmalloc_bytes METRIC("total_bytes-kmalloc") UNIT("bytes")
 		HELP("kmalloc: bytes, rounded up as they are allocated");
 	u64 kfrees METRIC("total_operations-kfree") UNIT("calls")
-		HELP("kfree: by the service, whoever has allocated it");
+		HELP("kfree: by the service, also objects that others allocated");
 	u64 objects METRIC("total_operations-kmem_cache_alloc") UNIT("calls")
 		HELP("kmem_cache_alloc: objects from caches of one size");
 	u64 object_bytes METRIC("total_bytes-kmem_cache_alloc") UNIT("bytes")
 		HELP("kmem_cache_alloc: bytes of these objects");
 	u64 objects_freed METRIC("total_operations-kmem_cache_free") UNIT("calls")
-		HELP("kmem_cache_free: by the service, whoever has allocated it");
+		HELP("kmem_cache_free: by the service, also objects that others allocated");
 };
 
 MMAP_ARRAY(objects, struct object_row, SERVICE_FIRST) OPTION("kmalloc") SUBJECT("service sharded");
@@ -271,15 +271,15 @@ OPTION("kmalloc") RUN_COUNTER(9) int BPF_PROG(memory_object_free)
 #ifdef __TARGET_ARCH_x86
 struct fault_row {
 	u64 read METRIC("total_events-fault_read") UNIT("faults")
-		HELP("Page faults, read: of what is not there yet");
+		HELP("Page faults, read: of a page that is not mapped yet");
 	u64 write METRIC("total_events-fault_write") UNIT("faults")
-		HELP("Page faults, write: to what is not there yet");
+		HELP("Page faults, write: to a page that is not mapped yet");
 	u64 protection METRIC("total_events-fault_protection") UNIT("faults") HELP(
-		"Page faults, protection: what is there may not be so used, as before a copy on write");
+		"Page faults, protection: an access that the page does not permit, mostly copy on write");
 	u64 instruction METRIC("total_events-fault_instruction") UNIT("faults")
-		HELP("Page faults, instruction: code that is not there yet");
+		HELP("Page faults, instruction: code that is not mapped yet");
 	u64 kernel METRIC("total_events-fault_kernel") UNIT("faults")
-		HELP("Page faults, kernel: in a process's memory, within a call");
+		HELP("Page faults, kernel: in memory of the process, during a system call");
 };
 
 MMAP_ARRAY(faults, struct fault_row, SERVICE_FIRST) OPTION("faults") SUBJECT("service sharded");
@@ -371,4 +371,4 @@ OPTION("mappings") RUN_COUNTER(14) int memory_munmap(struct syscall_enter *ctx)
 }
 
 char LICENSE[] SEC("license") DEFAULT(off)
-	HELP("Memory: stalls of services for want of it, and what they ask for") = "Dual MIT/GPL";
+	HELP("Memory: allocation stalls and memory requests of services") = "Dual MIT/GPL";

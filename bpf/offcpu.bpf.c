@@ -212,9 +212,9 @@ STACKS("switches unit=microseconds") OPTION("switches");
 
 struct offcpu_row {
 	struct hist lock METRIC("latency-lock_wait " NS) UNIT("seconds")
-		HELP("Lock wait: blocked in a futex as mutexes do (FUTEX_WAIT, FUTEX_LOCK_PI)");
+		HELP("Lock wait: blocked on a futex as mutexes use it (FUTEX_WAIT, FUTEX_LOCK_PI)");
 	struct hist condition METRIC("latency-condition_wait " NS) UNIT("seconds") HELP(
-		"Condition wait: blocked in a futex as condition variables, semaphores and Java's locks do (FUTEX_WAIT_BITSET)")
+		"Condition wait: blocked on a futex as condition variables, semaphores and Java's locks use it (FUTEX_WAIT_BITSET)")
 		DEFAULT(off);
 };
 

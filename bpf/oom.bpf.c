@@ -33,7 +33,7 @@ enum oom_limit {
 
 struct oom_row {
 	u64 kills METRIC("total_events-oom_kills") UNIT("kills")
-		HELP("OOM kills: processes ended for want of memory, by mark_victim");
+		HELP("OOM kills: processes ended because memory ran out");
 };
 
 MMAP_ARRAY(oom_services, struct oom_row, SERVICE_FIRST) SUBJECT("service");
@@ -49,7 +49,7 @@ struct oom_kill {
 RINGBUF(oom_kills, struct oom_kill, 64 * 1024)
 EVENT("failure total_events-oom_kills OOM kill: {comm} (pid {pid}) of {service}, "
       "{rss_bytes:bytes} resident; {limit}")
-HELP("OOM kill: who it was, and which limit");
+HELP("OOM kill: who was killed, and which limit was reached");
 
 /* --- kernel --- */
 

@@ -35,7 +35,7 @@ const volatile u64 page_size = 4096;
 
 struct cached_page_row {
 	u64 misses METRIC("cache_result-page_miss") UNIT("pages")
-		HELP("Page cache misses: pages brought in by reads, read-ahead too");
+		HELP("Page cache misses: pages brought in by reads, read-ahead included");
 	u64 mapped METRIC("cache_result-page_miss_mapped") UNIT("pages")
 		HELP("Page cache misses of mappings: pages brought in by page faults");
 	u64 written METRIC("cache_operation-page_new") UNIT("pages")
@@ -51,9 +51,9 @@ MMAP_ARRAY(pages, struct cached_page_row, SERVICE_FIRST) SUBJECT("service sharde
 /* Of services that read, in hook sets that see reads. */
 struct hit_row {
 	u64 hits METRIC("cache_result-page_hit") UNIT("pages")
-		HELP("Page cache hits: pages read that were in memory");
+		HELP("Page cache hits: pages that were read and already in memory");
 	u64 hits_again METRIC("cache_ratio-page_hit per=read scale=100/1") UNIT("percent")
-		HELP("Page cache hit ratio: hits, of the pages read");
+		HELP("Page cache hit ratio: share of hits in the pages read");
 	u64 unused METRIC("cache_result-page_unused") UNIT("pages") HELP(
 		"Read-ahead unused: pages brought in and not read by the next reading but one");
 	u64 read;
@@ -66,8 +66,8 @@ HASH(hits, u32, struct hit_row, 1024) SUBJECT("key label=service");
 struct removal_row {
 	u64 reclaimed METRIC("cache_eviction-page_reclaimed") UNIT("pages")
 		HELP("Reclaimed pages: left the page cache to make room");
-	u64 dropped METRIC("cache_eviction-page_dropped") UNIT("pages")
-		HELP("Dropped pages: left the page cache as the file was cut, deleted or told to");
+	u64 dropped METRIC("cache_eviction-page_dropped") UNIT("pages") HELP(
+		"Dropped pages: removed because the file was truncated, deleted or dropped on request");
 };
 
 PERCPU_ARRAY(removals, u32, struct removal_row, 1) SUBJECT("probe");
@@ -75,11 +75,11 @@ PERCPU_ARRAY(removals, u32, struct removal_row, 1) SUBJECT("probe");
 struct vmstat_row {
 	u64 refaults METRIC("vmpage_action-refault_file") UNIT("pages")
 		FIELD("workingset_refault_file")
-			HELP("Refaults: reclaimed pages of files that had to come back");
+			HELP("Refaults: reclaimed pages of files that were read again");
 	u64 dirtied METRIC("vmpage_action-dirtied") UNIT("pages") FIELD("nr_dirtied")
-		HELP("Dirtied pages: of all the machine, of whatever kind of file");
+		HELP("Dirtied pages: of the whole machine, any kind of file");
 	u64 written METRIC("vmpage_action-written") UNIT("pages") FIELD("nr_written")
-		HELP("Written pages: of all the machine, to disk");
+		HELP("Written pages: of the whole machine, to disk");
 };
 
 FILE_TABLE(vmstat, u32, struct vmstat_row, 1) SUBJECT("probe") FILE("/proc/vmstat");

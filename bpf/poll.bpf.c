@@ -31,7 +31,7 @@ struct poll_row {
 	struct moments poll METRIC("gauge-poll " NS) UNIT("seconds")
 		HELP("Time of a poll: from call to return") DEFAULT(off);
 	u64 slack_ns METRIC("percent-poll_idle per=polling_ns scale=100/1") UNIT("percent")
-		HELP("Time in polls: of the polling threads, also in one that goes on");
+		HELP("Time in polls: share of the polling threads' time");
 	u64 polling_ns;
 	u64 apart; /* fills the cache line */
 };

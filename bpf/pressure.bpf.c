@@ -17,7 +17,7 @@ struct cpu_pressure {
 	u64 some_us METRIC("percent-pressure_cpu_some" PERCENT) UNIT("percent") FIELD("some total")
 		HELP("CPU pressure, some: time in which a task waited for a CPU");
 	u64 full_us METRIC("percent-pressure_cpu_full" PERCENT) UNIT("percent") FIELD("full total")
-		HELP("CPU pressure, full: time in which all tasks waited, as by a CPU limit");
+		HELP("CPU pressure, full: time in which all tasks waited, for example at a CPU limit");
 };
 
 FILE_TABLE(cpu_pressures, u32, struct cpu_pressure, 1)
@@ -45,4 +45,5 @@ FILE_TABLE(memory_pressures, u32, struct memory_pressure, 1)
 SUBJECT("service") FILE("cgroup:memory.pressure highest");
 
 char LICENSE[] SEC("license") DEFAULT(off)
-	HELP("Pressure: time in which services waited for CPUs, memory and disks") = "Dual MIT/GPL";
+	HELP("Pressure: share of time in which services waited for CPUs, memory and disks") =
+		"Dual MIT/GPL";

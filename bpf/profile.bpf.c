@@ -25,8 +25,8 @@
 const volatile u32 hz RANGE(1, 999) = 99;
 
 struct profile_row {
-	u64 samples METRIC("total_events-profile_samples") UNIT("samples") HELP(
-		"Profile samples: stacks taken of its threads on CPUs, hz a second of CPU time");
+	u64 samples METRIC("total_events-profile_samples") UNIT("samples")
+		HELP("Profile samples: of threads on a CPU, hz per second of CPU time");
 };
 
 MMAP_ARRAY(profile_services, struct profile_row, SERVICE_FIRST) SUBJECT("service");

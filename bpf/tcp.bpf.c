@@ -432,4 +432,4 @@ int tcp_holders(struct bpf_iter__task_file *ctx)
 }
 
 char LICENSE[] SEC("license") DEFAULT(off)
-	HELP("TCP: the connections of services, and what goes wrong with them") = "Dual MIT/GPL";
+	HELP("TCP: connections of services and their errors") = "Dual MIT/GPL";

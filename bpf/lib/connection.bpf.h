@@ -28,7 +28,7 @@ struct tcp_row {
 	u64 accepted METRIC("total_connections-accepted") UNIT("connections")
 		HELP("Connections accepted: established on sockets on which the service listens");
 	u64 closed METRIC("total_connections-closed") UNIT("connections")
-		HELP("Connections closed: by both sides, or broken");
+		HELP("Connections closed: by both sides, or aborted");
 	u64 failed METRIC("errors-connect") UNIT("connects")
 		HELP("Failed connects: with an error, or abandoned");
 	u64 refused METRIC("errors-connect_refused") UNIT("connects")
@@ -60,9 +60,9 @@ struct tcp_row {
 	u64 close_wait METRIC("current_connections-close_wait") UNIT("connections")
 		HELP("Connections in CLOSE_WAIT: closed by the other side, but not by the service");
 	u64 unaccepted METRIC("current_connections-unaccepted") UNIT("connections")
-		HELP("Unaccepted connections: that wait for accept") DEFAULT(off);
+		HELP("Unaccepted connections: established, waiting for accept") DEFAULT(off);
 	u64 queue METRIC("percent-accept_queue of=queue_max scale=100/1") UNIT("percent")
-		HELP("Accept queue: how full it is, of the fullest listening socket");
+		HELP("Accept queue: fill level of the fullest listening socket");
 	u64 queue_max;
 	struct hist connect METRIC("latency-connect " NS) UNIT("seconds")
 		HELP("Connect latency: from the first packet until the connection is established")
@@ -70,7 +70,7 @@ struct tcp_row {
 	struct hist rtt METRIC("latency-rtt " US) UNIT("seconds")
 		HELP("Round-trip time: smoothed, of connections that send") DEFAULT(off);
 	struct hist lifetime METRIC("duration-connection " US) UNIT("seconds")
-		HELP("Connection lifetime: established, until both sides have closed it")
+		HELP("Connection lifetime: from established until closed by both sides")
 			DEFAULT(off);
 	struct hist received METRIC("bytes-connection_received least") UNIT("bytes")
 		HELP("Bytes received per connection: when it ends") DEFAULT(off);

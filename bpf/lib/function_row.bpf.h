@@ -34,14 +34,13 @@ struct function_row {
 	u64 calls METRIC("total_operations-function rank") UNIT("calls")
 		HELP("Calls: of functions, by name");
 	u64 errors METRIC("errors-function where=has_errors") UNIT("calls")
-		HELP("Calls that failed: of functions, by what they return");
+		HELP("Calls that failed: by their return value");
 	u64 time_ns METRIC("total_time_in_ms-function where=has_time scale=1/1000000")
 		UNIT("milliseconds") HELP("Time in functions: from call to return");
 	u64 sum METRIC("derive-argument where=has_sum") UNIT("of the argument")
-		HELP("Sum of an argument: or of what a function returns");
+		HELP("Sum of an argument: or of the return value");
 	s64 unreturned METRIC("count-unreturned where=has_returns") UNIT("calls") HELP(
-		"Calls not seen to return: open, or left by an exception, longjmp(), a tail call or the "
-		"end of the thread");
+		"Calls not seen to return: still running, or left by an exception, longjmp(), a tail call or the end of the thread");
 	u32 has_errors, has_time, has_sum, has_returns;
 };
 
@@ -57,7 +56,7 @@ SUBJECT("key");
 
 struct argument_row {
 	struct hist value METRIC("gauge-argument least") UNIT("of the argument")
-		HELP("An argument: of calls, or what they return");
+		HELP("An argument: its value, or the return value");
 };
 
 SPARSE_HASH(arguments, struct function_key, struct argument_row, FUNCTION_LATENCIES) SUBJECT("key");

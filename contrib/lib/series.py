@@ -230,7 +230,7 @@ PROBES = (
         ("pending_operations", "integer", False, "requests",
          (("value", "Requests in flight"),)),
         ("disk_io_time", "integer", True, "milliseconds",
-         (("io_time", "Time with requests"), ("weighted_io_time", "Time of requests"))),
+         (("io_time", "I/O time"), ("weighted_io_time", "Weighted I/O time"))),
         ("disk_ops-submitted", "integer", True, "requests",
          (("read", "Reads submitted"), ("write", "Writes submitted"))),
         ("disk_octets-submitted", "integer", True, "bytes",
@@ -318,7 +318,7 @@ PROBES = (
         ("protocol_counter-TCPTimeouts", "integer", True, "timeouts",
          (("value", "Retransmission timeouts"),)),
     )),
-    ("Lives of processes", (
+    ("Process lifecycle", (
         ("fork_rate", "integer", True, "processes",
          (("value", "Forks"),)),
         ("total_events-threads_created", "integer", True, "threads",

@@ -3,58 +3,58 @@
 
 TEXTS = {   # by series and data source
     "ps_cputime": {
-        "user": "CPU time, user: sum_exec_runtime up to the reading, by the ticks of a thread's life.",
-        "syst": "CPU time, system: the rest of it.",
+        "user": "CPU time, user: split from system time as in /proc.",
+        "syst": "CPU time, system: split from user time as in /proc.",
     },
     "gauge-cpu_percent": {
-        "value": "CPU: the sum of both, per time.",
+        "value": "CPU: user and system time together.",
     },
     "delay_rate-delay-cpu": {
-        "value": "Run-queue wait: sched_info.run_delay, and who waits now.",
+        "value": "Run-queue wait: time in which threads were ready and waited for a CPU.",
     },
     "contextswitch-voluntary": {
-        "value": "Context switches, voluntary: nvcsw.",
+        "value": "Context switches, voluntary: the thread had to wait for something.",
     },
     "contextswitch-involuntary": {
-        "value": "Context switches, involuntary: nivcsw.",
+        "value": "Context switches, involuntary: another thread got the CPU.",
     },
     "ps_pagefaults": {
-        "minflt": "Page faults, minor: min_flt.",
-        "majflt": "Page faults, major: maj_flt.",
+        "minflt": "Page faults, minor: resolved without a disk.",
+        "majflt": "Page faults, major: resolved by reading from a disk.",
     },
     "io_octets": {
-        "rx": "Read by calls: ioac, from files, sockets and all else.",
-        "tx": "Written by calls: ioac, to files, sockets and all else.",
+        "rx": "Read by calls: from files, sockets, pipes and all else.",
+        "tx": "Written by calls: to files, sockets, pipes and all else.",
     },
     "io_ops": {
-        "read": "Read calls: ioac.",
-        "write": "Write calls: ioac.",
+        "read": "Read calls: read and similar calls, on any descriptor.",
+        "write": "Write calls: write and similar calls, on any descriptor.",
     },
     "disk_octets": {
-        "read": "Read from disk: ioac, what storage had to read.",
-        "write": "Written to disk: ioac, what storage will have to write.",
+        "read": "Read from disk: bytes that storage had to read.",
+        "write": "Written to disk: bytes that storage will have to write.",
     },
     "total_events-processes_started": {
-        "value": "Processes started: by fork, or by a move from another service.",
+        "value": "Processes started: by fork, or moved here from another service.",
     },
     "total_events-processes_ended": {
-        "value": "Processes ended: or left the service.",
+        "value": "Processes ended: exited, or moved to another service.",
     },
     "ps_count": {
-        "processes": "Processes: the walk over all tasks.",
-        "threads": "Threads: the walk over all tasks.",
+        "processes": "Processes: at the reading, without zombies.",
+        "threads": "Threads: at the reading.",
     },
     "ps_rss": {
-        "value": "Resident memory: the counters of the address space.",
+        "value": "Resident memory: at the reading; a shared page counts for each process.",
     },
     "ps_rss-peak": {
-        "value": "Highest resident memory: within the interval, by the high-water mark.",
+        "value": "Highest resident memory: within the interval, by the kernel's high-water marks.",
     },
     "ps_vm": {
-        "value": "Virtual size: the counters of the address space.",
+        "value": "Virtual size: address space at the reading.",
     },
     "swap": {
-        "value": "Swapped out: the counters of the address space.",
+        "value": "Swapped out: at the reading.",
     },
     "total_requests-upstream-*": {
         "value": "Requests to an upstream: as a client, by its address.",
@@ -63,13 +63,13 @@ TEXTS = {   # by series and data source
         "value": "Errors of an upstream: requests without a response, and connections that it did not accept.",
     },
     "gauge-requests_in_progress-upstream-*": {
-        "value": "Requests at an upstream: first send to the last receive, average of the interval.",
+        "value": "Requests at an upstream: sent and not yet answered, average of the interval.",
     },
     "latency-upstream-*": {
-        "value": "Response time of an upstream: first send, to the last receive.",
+        "value": "Response time of an upstream: from the first send to the last receive.",
     },
     "total_requests-*": {
-        "value": "Requests by class: what their response begins with, as Response names it.",
+        "value": "Requests by class: by the class of the response, from Response lines.",
     },
     "latency-service-*": {
         "value": "Service time by class: from the first receive to the last send.",
@@ -78,29 +78,29 @@ TEXTS = {   # by series and data source
         "value": "Share of a class: of all requests of the service.",
     },
     "total_requests": {
-        "value": "Requests: sending that begins after receiving, by socket.",
+        "value": "Requests: each is what a client sends, and the response to it.",
     },
     "total_requests-streams": {
-        "value": "Streams: requests and responses that go on with pauses for longer than stream_after, left out of latencies.",
+        "value": "Streams: exchanges that last longer than stream_after with pauses; they have no latency.",
     },
     "total_requests-full_duplex": {
-        "value": "Full-duplex turns: on connections on which the server sends without a request, no requests.",
+        "value": "Full-duplex turns: on connections where both sides send at any time; not requests.",
     },
     "total_requests-acknowledgements": {
-        "value": "Acknowledgements: of what the server has sent without a request, no requests.",
+        "value": "Acknowledgements: of messages that the server sent unasked; not requests.",
     },
     "if_octets": {
-        "rx": "Received: on these sockets.",
-        "tx": "Sent: on these sockets.",
+        "rx": "Received: on sockets that the service has accepted or bound.",
+        "tx": "Sent: on sockets that the service has accepted or bound.",
     },
     "gauge-receive_gap": {
-        "value": "Gap between receives: of the service as one trace; frequency is receives per second.",
+        "value": "Gap between receives: on all connections as one trace; frequency is receives per second.",
     },
     "gauge-send_gap": {
-        "value": "Gap between sends: of the service as one trace; frequency is sends per second, RPS_obsv.",
+        "value": "Gap between sends: on all connections as one trace; frequency is sends per second.",
     },
     "latency-wait": {
-        "value": "Wait in the socket buffer: data arrived in the socket, to its first receive.",
+        "value": "Wait in the socket buffer: from the arrival of data to its first receive.",
     },
     "latency-service_first": {
         "value": "Service time, to the first send: from the first receive.",
@@ -109,56 +109,56 @@ TEXTS = {   # by series and data source
         "value": "Service time, to the last send: from the first receive.",
     },
     "latency-response": {
-        "value": "Response time: data arrived, to the last send.",
+        "value": "Response time: from the arrival of data to the last send.",
     },
     "gauge-requests_in_progress": {
-        "value": "Requests in progress: first receive to last send, average of the interval.",
+        "value": "Requests in progress: between first receive and last send, average of the interval.",
     },
     "gauge-requests_waiting": {
         "value": "Requests waiting: in the socket, before the first receive, average of the interval.",
     },
     "total_connections-unread": {
-        "value": "Connections not inspected: what is received cannot be read, or walked through, or is HTTP/2 inside TLS, so that turns count as exchanges.",
+        "value": "Connections not inspected: unreadable, or HTTP/2 inside TLS; turns are counted instead of requests.",
     },
     "gauge-send_wait": {
-        "value": "Wait in the send buffer: from the last send until all has gone out, average of all requests.",
+        "value": "Wait in the send buffer: from the last send until everything has gone out, average of all requests.",
     },
     "total_connections-tls_handshakes": {
-        "value": "TLS handshakes: that clients have finished.",
+        "value": "TLS handshakes: completed by clients.",
     },
     "gauge-tls_handshake": {
-        "value": "TLS handshake: its first bytes arrived, to the receive of its end, average of those finished.",
+        "value": "TLS handshake: from its first bytes to its end, average of the interval.",
     },
     "gauge-requests_oldest": {
-        "value": "Oldest request: age of the oldest that waits or is in progress.",
+        "value": "Oldest request: age of the oldest request that waits or is in progress.",
     },
     "percent-slack": {
-        "value": "Slack: how much of its time or CPUs the service has left, the smaller share.",
+        "value": "Slack: remaining capacity, the smaller of slack of threads and of CPUs; 0 means saturated.",
     },
     "percent-slack_threads": {
-        "value": "Slack, threads: serving threads that neither run, wait for a CPU, nor are blocked with a request.",
+        "value": "Slack, threads: share of time in which the serving threads were free.",
     },
     "percent-slack_cpus": {
-        "value": "Slack, CPUs: idle, or used by others without a wait of the service's.",
+        "value": "Slack, CPUs: share of CPU time that the serving threads could still use.",
     },
     "gauge-request_cpu": {
-        "value": "CPU time per request: of the service, by its requests.",
+        "value": "CPU time per request: CPU time of the service divided by its requests.",
     },
     "gauge-request_capacity": {
-        "value": "Capacity: at which the CPUs that the service may use are spent.",
+        "value": "Capacity: request rate at which the CPUs of the service would be fully used.",
     },
     "total_requests-client": {
-        "value": "Requests as a client: receiving that begins after sending, on sockets that the service has connected.",
+        "value": "Requests as a client: on sockets that the service has connected.",
     },
     "if_octets-client": {
-        "rx": "Received as a client: on these sockets.",
-        "tx": "Sent as a client: on these sockets.",
+        "rx": "Received as a client: on sockets that the service has connected.",
+        "tx": "Sent as a client: on sockets that the service has connected.",
     },
     "latency-client_first": {
-        "value": "Response time as a client, first: first send, to the first receive.",
+        "value": "Response time as a client, first: from the first send to the first receive.",
     },
     "latency-client": {
-        "value": "Response time as a client: first send, to the last receive.",
+        "value": "Response time as a client: from the first send to the last receive.",
     },
     "total_events-listen_drops": {
         "value": "Listen drops: new connections dropped, mostly because the accept queue is full.",
@@ -224,7 +224,7 @@ TEXTS = {   # by series and data source
         "value": "Upstream: waiting for another service, part of a request's mean response time.",
     },
     "latency-in_client": {
-        "value": "Client: waiting for the rest of the request, or for room for the response, part of a request's mean response time.",
+        "value": "Client: waiting for the rest of the request, or for room to send the response, part of a request's mean response time.",
     },
     "latency-in_pipe": {
         "value": "Pipe: waiting for another process, part of a request's mean response time.",
@@ -242,7 +242,7 @@ TEXTS = {   # by series and data source
         "value": "Stopped: by a signal or the freezer, part of a request's mean response time.",
     },
     "latency-in_other": {
-        "value": "Other waits: all else, part of a request's mean response time.",
+        "value": "Other waits: anything else, part of a request's mean response time.",
     },
     "latency-in_socket": {
         "value": "Socket: waiting to be received, but not for a CPU, part of a request's mean response time.",
@@ -251,10 +251,10 @@ TEXTS = {   # by series and data source
         "value": "Queue: within the service, whose threads are busy, part of a request's mean response time.",
     },
     "latency-in_async": {
-        "value": "Asynchronous: in no thread's hands, part of a request's mean response time.",
+        "value": "Asynchronous: no thread has it in hand, part of a request's mean response time.",
     },
     "gauge-request_samples": {
-        "value": "Samples of requests: behind the parts of a request's mean response time.",
+        "value": "Samples of requests: from which the parts of the mean response time are computed.",
     },
     "percent-slow_cpu": {
         "value": "Slow requests on a CPU: share of the time of those past the 95th percentile.",
@@ -305,8 +305,8 @@ TEXTS = {   # by series and data source
         "value": "Waiting for another service: on its connections, by address, by samples.",
     },
     "disk_ops-completed": {
-        "read": "Reads: done by the device.",
-        "write": "Writes: done by the device.",
+        "read": "Reads: completed by the device.",
+        "write": "Writes: completed by the device.",
     },
     "disk_octets-completed": {
         "read": "Read: from the device.",
@@ -331,7 +331,7 @@ TEXTS = {   # by series and data source
         "value": "Size of a request: when it ends.",
     },
     "errors-disk-*": {
-        "value": "Failed requests: by the device.",
+        "value": "Failed requests: reported by the device.",
     },
     "disk_merged": {
         "read": "Reads merged: with one that was queued.",
@@ -341,8 +341,8 @@ TEXTS = {   # by series and data source
         "value": "Requests in flight: queued or in service.",
     },
     "disk_io_time": {
-        "io_time": "Time with requests: in flight, 1000 a second is all of it.",
-        "weighted_io_time": "Time of requests: of all in flight together.",
+        "io_time": "I/O time: with at least one request in flight; 1000 per second means always busy.",
+        "weighted_io_time": "Weighted I/O time: summed over all requests in flight.",
     },
     "disk_ops-submitted": {
         "read": "Reads submitted: to block devices.",
@@ -379,7 +379,7 @@ TEXTS = {   # by series and data source
         "value": "Connections accepted: established on sockets on which the service listens.",
     },
     "total_connections-closed": {
-        "value": "Connections closed: by both sides, or broken.",
+        "value": "Connections closed: by both sides, or aborted.",
     },
     "errors-connect": {
         "value": "Failed connects: with an error, or abandoned.",
@@ -422,10 +422,10 @@ TEXTS = {   # by series and data source
         "value": "Connections in CLOSE_WAIT: closed by the other side, but not by the service.",
     },
     "current_connections-unaccepted": {
-        "value": "Unaccepted connections: that wait for accept.",
+        "value": "Unaccepted connections: established, waiting for accept.",
     },
     "percent-accept_queue": {
-        "value": "Accept queue: how full it is, of the fullest listening socket.",
+        "value": "Accept queue: fill level of the fullest listening socket.",
     },
     "latency-connect": {
         "value": "Connect latency: from the first packet until the connection is established.",
@@ -434,7 +434,7 @@ TEXTS = {   # by series and data source
         "value": "Round-trip time: smoothed, of connections that send.",
     },
     "duration-connection": {
-        "seconds": "Connection lifetime: established, until both sides have closed it.",
+        "seconds": "Connection lifetime: from established until closed by both sides.",
     },
     "bytes-connection_received": {
         "value": "Bytes received per connection: when it ends.",
@@ -476,31 +476,31 @@ TEXTS = {   # by series and data source
         "value": "Retransmission timeouts: of the machine, TCPTimeouts.",
     },
     "fork_rate": {
-        "value": "Forks: processes that those of the service have made.",
+        "value": "Forks: processes created by the service.",
     },
     "total_events-threads_created": {
-        "value": "Threads created: beside the first of each process.",
+        "value": "Threads created: in addition to the first of each process.",
     },
     "total_events-execs": {
-        "value": "Programs executed: for the service that the process is of then.",
+        "value": "Programs executed: counted for the service after the exec.",
     },
     "percent-short_lived": {
-        "value": "Short-lived: of the processes that ended, by default within 1 s.",
+        "value": "Short-lived: share of the ended processes that lived for less than short_lived_ns.",
     },
     "total_events-exits": {
-        "value": "Processes that ended: in whatever way.",
+        "value": "Processes that ended: by exit or by a signal.",
     },
     "total_events-exits_failed": {
-        "value": "Processes that failed: ended by themselves, with another code than 0.",
+        "value": "Processes that failed: exited with a code other than 0.",
     },
     "total_events-exits_by_signal": {
         "value": "Processes ended by a signal: killed or crashed.",
     },
     "total_events-signals_sent": {
-        "value": "Signals sent: by kill and the like, to any process.",
+        "value": "Signals sent: by kill and similar calls, to any process.",
     },
     "total_events-signals_received": {
-        "value": "Signals received: from processes and the kernel, not those that are ignored.",
+        "value": "Signals received: from processes and the kernel, ignored ones left out.",
     },
     "duration-lifetime": {
         "seconds": "Lifetime of a process: from its fork to the end of its last thread.",
@@ -527,22 +527,22 @@ TEXTS = {   # by series and data source
         "value": "Run-queue latency on a CPU: of threads that were woken, or had to leave one.",
     },
     "latency-lock_wait": {
-        "value": "Lock wait: blocked in a futex as mutexes do (FUTEX_WAIT, FUTEX_LOCK_PI).",
+        "value": "Lock wait: blocked on a futex as mutexes use it (FUTEX_WAIT, FUTEX_LOCK_PI).",
     },
     "latency-condition_wait": {
-        "value": "Condition wait: blocked in a futex as condition variables, semaphores and Java's locks do (FUTEX_WAIT_BITSET).",
+        "value": "Condition wait: blocked on a futex as condition variables, semaphores and Java's locks use it (FUTEX_WAIT_BITSET).",
     },
     "total_events-profile_samples": {
-        "value": "Profile samples: stacks taken of its threads on CPUs, hz a second of CPU time.",
+        "value": "Profile samples: of threads on a CPU, hz per second of CPU time.",
     },
     "total_operations-open": {
-        "value": "Opens: calls that open a file, those that fail too.",
+        "value": "Opens: calls that open a file, failed ones included.",
     },
     "errors-open": {
         "value": "Opens that failed: for whatever reason.",
     },
     "total_operations-create": {
-        "value": "Files created: by opens of what was not there.",
+        "value": "Files created: by opens of files that did not exist.",
     },
     "total_operations-delete": {
         "value": "Files deleted: names removed.",
@@ -563,7 +563,7 @@ TEXTS = {   # by series and data source
         "value": "File latency: by operation and file system.",
     },
     "cache_result-page_miss": {
-        "value": "Page cache misses: pages brought in by reads, read-ahead too.",
+        "value": "Page cache misses: pages brought in by reads, read-ahead included.",
     },
     "cache_result-page_miss_mapped": {
         "value": "Page cache misses of mappings: pages brought in by page faults.",
@@ -575,10 +575,10 @@ TEXTS = {   # by series and data source
         "value": "Dirtied pages: to be written to disk later.",
     },
     "cache_result-page_hit": {
-        "value": "Page cache hits: pages read that were in memory.",
+        "value": "Page cache hits: pages that were read and already in memory.",
     },
     "cache_ratio-page_hit": {
-        "value": "Page cache hit ratio: hits, of the pages read.",
+        "value": "Page cache hit ratio: share of hits in the pages read.",
     },
     "cache_result-page_unused": {
         "value": "Read-ahead unused: pages brought in and not read by the next reading but one.",
@@ -587,16 +587,16 @@ TEXTS = {   # by series and data source
         "value": "Reclaimed pages: left the page cache to make room.",
     },
     "cache_eviction-page_dropped": {
-        "value": "Dropped pages: left the page cache as the file was cut, deleted or told to.",
+        "value": "Dropped pages: removed because the file was truncated, deleted or dropped on request.",
     },
     "vmpage_action-refault_file": {
-        "value": "Refaults: reclaimed pages of files that had to come back.",
+        "value": "Refaults: reclaimed pages of files that were read again.",
     },
     "vmpage_action-dirtied": {
-        "value": "Dirtied pages: of all the machine, of whatever kind of file.",
+        "value": "Dirtied pages: of the whole machine, any kind of file.",
     },
     "vmpage_action-written": {
-        "value": "Written pages: of all the machine, to disk.",
+        "value": "Written pages: of the whole machine, to disk.",
     },
     "total_operations-brk": {
         "value": "Brk: the heap grows or shrinks, or is asked for its end.",
@@ -626,16 +626,16 @@ TEXTS = {   # by series and data source
         "value": "Pages reclaimed: by threads that stalled.",
     },
     "total_operations-compaction": {
-        "value": "Compactions: pages of a zone moved to make room in a row.",
+        "value": "Compactions: pages moved to get contiguous free memory.",
     },
     "total_time_in_ms-compaction": {
         "value": "Time in compactions: from start to end.",
     },
     "vmpage_action-alloc": {
-        "value": "Pages allocated: for whatever the service does.",
+        "value": "Pages allocated: by the service.",
     },
     "vmpage_action-free": {
-        "value": "Pages freed: by the service, whoever has allocated them.",
+        "value": "Pages freed: by the service, also those that others allocated.",
     },
     "total_operations-kmalloc": {
         "value": "Kmalloc: memory of any size for the kernel's own use.",
@@ -644,7 +644,7 @@ TEXTS = {   # by series and data source
         "value": "Kmalloc: bytes, rounded up as they are allocated.",
     },
     "total_operations-kfree": {
-        "value": "Kfree: by the service, whoever has allocated it.",
+        "value": "Kfree: by the service, also objects that others allocated.",
     },
     "total_operations-kmem_cache_alloc": {
         "value": "Kmem_cache_alloc: objects from caches of one size.",
@@ -653,40 +653,40 @@ TEXTS = {   # by series and data source
         "value": "Kmem_cache_alloc: bytes of these objects.",
     },
     "total_operations-kmem_cache_free": {
-        "value": "Kmem_cache_free: by the service, whoever has allocated it.",
+        "value": "Kmem_cache_free: by the service, also objects that others allocated.",
     },
     "total_events-fault_read": {
-        "value": "Page faults, read: of what is not there yet.",
+        "value": "Page faults, read: of a page that is not mapped yet.",
     },
     "total_events-fault_write": {
-        "value": "Page faults, write: to what is not there yet.",
+        "value": "Page faults, write: to a page that is not mapped yet.",
     },
     "total_events-fault_protection": {
-        "value": "Page faults, protection: what is there may not be so used, as before a copy on write.",
+        "value": "Page faults, protection: an access that the page does not permit, mostly copy on write.",
     },
     "total_events-fault_instruction": {
-        "value": "Page faults, instruction: code that is not there yet.",
+        "value": "Page faults, instruction: code that is not mapped yet.",
     },
     "total_events-fault_kernel": {
-        "value": "Page faults, kernel: in a process's memory, within a call.",
+        "value": "Page faults, kernel: in memory of the process, during a system call.",
     },
     "gauge-poll": {
         "value": "Time of a poll: from call to return.",
     },
     "percent-poll_idle": {
-        "value": "Time in polls: of the polling threads, also in one that goes on.",
+        "value": "Time in polls: share of the polling threads' time.",
     },
     "total_events-oom_kills": {
-        "value": "OOM kills: processes ended for want of memory, by mark_victim.",
+        "value": "OOM kills: processes ended because memory ran out.",
     },
     "gauge-cpu_limit_percent": {
-        "value": "CPU limit: quota by period, of cpu.max.",
+        "value": "CPU limit: quota divided by period, from cpu.max.",
     },
     "total_events-cpu_periods": {
-        "value": "CPU periods: in which the limit held, nr_periods of cpu.stat.",
+        "value": "CPU periods: in which a task wanted to run, nr_periods of cpu.stat.",
     },
     "total_events-cpu_periods_throttled": {
-        "value": "CPU periods, throttled: in which the quota was used up, nr_throttled.",
+        "value": "CPU periods, throttled: in which the quota was used up, nr_throttled of cpu.stat.",
     },
     "percent-cpu_periods_throttled": {
         "value": "Throttled share: of the periods of the interval.",
@@ -695,7 +695,7 @@ TEXTS = {   # by series and data source
         "value": "CPU time, throttled: of all CPUs, throttled_usec of cpu.stat.",
     },
     "memory-limit": {
-        "value": "Memory limit: memory.max.",
+        "value": "Memory limit: from memory.max.",
     },
     "total_events-cgroup_oom_kills": {
         "value": "OOM kills in the cgroup: oom_kill of memory.events.",
@@ -704,7 +704,7 @@ TEXTS = {   # by series and data source
         "value": "CPU pressure, some: time in which a task waited for a CPU.",
     },
     "percent-pressure_cpu_full": {
-        "value": "CPU pressure, full: time in which all tasks waited, as by a CPU limit.",
+        "value": "CPU pressure, full: time in which all tasks waited, for example at a CPU limit.",
     },
     "percent-pressure_io_some": {
         "value": "I/O pressure, some: time in which a task waited for a disk.",
@@ -758,21 +758,21 @@ TEXTS = {   # by series and data source
         "value": "Calls: of functions, by name.",
     },
     "errors-function-*": {
-        "value": "Calls that failed: of functions, by what they return.",
+        "value": "Calls that failed: by their return value.",
     },
     "total_time_in_ms-function-*": {
         "value": "Time in functions: from call to return.",
     },
     "derive-argument-*": {
-        "value": "Sum of an argument: or of what a function returns.",
+        "value": "Sum of an argument: or of the return value.",
     },
     "count-unreturned-*": {
-        "value": "Calls not seen to return: open, or left by an exception, longjmp(), a tail call or the end of the thread.",
+        "value": "Calls not seen to return: still running, or left by an exception, longjmp(), a tail call or the end of the thread.",
     },
     "latency-function-*": {
         "value": "Latency of functions: from call to return.",
     },
     "gauge-argument-*": {
-        "value": "An argument: of calls, or what they return.",
+        "value": "An argument: its value, or the return value.",
     },
 }

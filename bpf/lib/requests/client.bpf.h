@@ -29,9 +29,9 @@ struct client_upstream {
 		"Errors of an upstream: requests without a response, and connections that it did not accept");
 	u64 in_progress_ns METRIC("gauge-requests_in_progress-upstream rank rate " NS) UNIT(
 		"requests")
-		HELP("Requests at an upstream: first send to the last receive, average of the interval");
+		HELP("Requests at an upstream: sent and not yet answered, average of the interval");
 	struct hist latency METRIC("latency-upstream " NS) UNIT("seconds")
-		HELP("Response time of an upstream: first send, to the last receive");
+		HELP("Response time of an upstream: from the first send to the last receive");
 	u64 begun_ns;
 	u64 used_ns;
 	/* Of in_progress_ns, while the service had a request that may have led to it. */

@@ -38,65 +38,67 @@ struct request_row {
 	u64 apart[5];        /* fills the cache line */
 
 	u64 exchanges METRIC("total_requests") UNIT("exchanges")
-		HELP("Requests: sending that begins after receiving, by socket");
+		HELP("Requests: each is what a client sends, and the response to it");
 	u64 streams METRIC("total_requests-streams") UNIT("exchanges") HELP(
-		"Streams: requests and responses that go on with pauses for longer than stream_after, left out of latencies")
+		"Streams: exchanges that last longer than stream_after with pauses; they have no latency")
 		DEFAULT(off);
 	u64 full_duplex METRIC("total_requests-full_duplex") UNIT("exchanges") HELP(
-		"Full-duplex turns: on connections on which the server sends without a request, no requests")
+		"Full-duplex turns: on connections where both sides send at any time; not requests")
 		DEFAULT(off);
 	u64 acknowledgements METRIC("total_requests-acknowledgements") UNIT("exchanges")
-		HELP("Acknowledgements: of what the server has sent without a request, no requests")
+		HELP("Acknowledgements: of messages that the server sent unasked; not requests")
 			DEFAULT(off);
-	u64 rx_bytes METRIC("if_octets:rx") UNIT("bytes") HELP("Received: on these sockets");
-	u64 tx_bytes METRIC("if_octets:tx") UNIT("bytes") HELP("Sent: on these sockets");
+	u64 rx_bytes METRIC("if_octets:rx") UNIT("bytes")
+		HELP("Received: on sockets that the service has accepted or bound");
+	u64 tx_bytes METRIC("if_octets:tx") UNIT("bytes")
+		HELP("Sent: on sockets that the service has accepted or bound");
 	struct moments receive_gap METRIC("gauge-receive_gap frequency " NS) UNIT("seconds") HELP(
-		"Gap between receives: of the service as one trace; frequency is receives per second")
+		"Gap between receives: on all connections as one trace; frequency is receives per second")
 		DEFAULT(off);
 	struct moments send_gap METRIC("gauge-send_gap frequency " NS) UNIT("seconds") HELP(
-		"Gap between sends: of the service as one trace; frequency is sends per second, RPS_obsv")
+		"Gap between sends: on all connections as one trace; frequency is sends per second")
 		DEFAULT(off);
 	struct hist wait METRIC("latency-wait " NS) UNIT("seconds")
-		HELP("Wait in the socket buffer: data arrived in the socket, to its first receive")
+		HELP("Wait in the socket buffer: from the arrival of data to its first receive")
 			DEFAULT(off);
 	struct hist service_first METRIC("latency-service_first " NS) UNIT("seconds")
 		HELP("Service time, to the first send: from the first receive") DEFAULT(off);
 	struct hist service METRIC("latency-service " NS) UNIT("seconds")
 		HELP("Service time, to the last send: from the first receive") DEFAULT(off);
 	struct hist response METRIC("latency-response tail=tail_ns " NS) UNIT("seconds")
-		HELP("Response time: data arrived, to the last send");
-	u64 in_progress_ns METRIC("gauge-requests_in_progress rate " NS) UNIT("requests")
-		HELP("Requests in progress: first receive to last send, average of the interval");
+		HELP("Response time: from the arrival of data to the last send");
+	u64 in_progress_ns METRIC("gauge-requests_in_progress rate " NS) UNIT("requests") HELP(
+		"Requests in progress: between first receive and last send, average of the interval");
 	u64 waiting_ns METRIC("gauge-requests_waiting rate " NS) UNIT("requests") HELP(
 		"Requests waiting: in the socket, before the first receive, average of the interval");
 	u64 unread METRIC("total_connections-unread") UNIT("connections") HELP(
-		"Connections not inspected: what is received cannot be read, or walked through, or is HTTP/2 inside TLS, so that turns count as exchanges")
+		"Connections not inspected: unreadable, or HTTP/2 inside TLS; turns are counted instead of requests")
 		DEFAULT(off);
 	u64 send_wait_ns METRIC("gauge-send_wait per=exchanges " NS) UNIT("seconds") HELP(
-		"Wait in the send buffer: from the last send until all has gone out, average of all requests");
+		"Wait in the send buffer: from the last send until everything has gone out, average of all requests");
 	u64 handshakes METRIC("total_connections-tls_handshakes") UNIT("handshakes")
-		HELP("TLS handshakes: that clients have finished") DEFAULT(off);
-	u64 handshake_ns METRIC("gauge-tls_handshake per=handshakes " NS) UNIT("seconds") HELP(
-		"TLS handshake: its first bytes arrived, to the receive of its end, average of those finished")
-		DEFAULT(off);
+		HELP("TLS handshakes: completed by clients") DEFAULT(off);
+	u64 handshake_ns METRIC("gauge-tls_handshake per=handshakes " NS) UNIT("seconds")
+		HELP("TLS handshake: from its first bytes to its end, average of the interval")
+			DEFAULT(off);
 	/* In the first shard only. */
 	u64 oldest_ns METRIC("gauge-requests_oldest " NS) UNIT("seconds")
-		HELP("Oldest request: age of the oldest that waits or is in progress");
-	u64 slack_ns METRIC("percent-slack per=elapsed_ns scale=100/1") UNIT("percent")
-		HELP("Slack: how much of its time or CPUs the service has left, the smaller share");
+		HELP("Oldest request: age of the oldest request that waits or is in progress");
+	u64 slack_ns METRIC("percent-slack per=elapsed_ns scale=100/1") UNIT("percent") HELP(
+		"Slack: remaining capacity, the smaller of slack of threads and of CPUs; 0 means saturated");
 	u64 elapsed_ns;
-	u64 free_ns METRIC("percent-slack_threads per=serving_ns scale=100/1") UNIT("percent") HELP(
-		"Slack, threads: serving threads that neither run, wait for a CPU, nor are blocked with a request");
+	u64 free_ns METRIC("percent-slack_threads per=serving_ns scale=100/1") UNIT("percent")
+		HELP("Slack, threads: share of time in which the serving threads were free");
 	u64 serving_ns;
 	u64 room_ns METRIC("percent-slack_cpus per=cpus_ns scale=100/1") UNIT("percent")
-		HELP("Slack, CPUs: idle, or used by others without a wait of the service's");
+		HELP("Slack, CPUs: share of CPU time that the serving threads could still use");
 	u64 cpus_ns;
 	u64 cpu_ns METRIC("gauge-request_cpu per=cpu_exchanges " NS) UNIT("seconds")
-		HELP("CPU time per request: of the service, by its requests");
+		HELP("CPU time per request: CPU time of the service divided by its requests");
 	u64 cpu_exchanges;
-	u64 capacity METRIC("gauge-request_capacity of=capacity_known scale=1/1000")
-		UNIT("requests per second")
-			HELP("Capacity: at which the CPUs that the service may use are spent");
+	u64 capacity METRIC("gauge-request_capacity of=capacity_known scale=1/1000") UNIT(
+		"requests per second")
+		HELP("Capacity: request rate at which the CPUs of the service would be fully used");
 	u64 capacity_known;
 	u64 tail_ns; /* where the slowest 5 % of the response times of the last interval begin */
 	struct load load; /* in the first shard only */
@@ -111,17 +113,17 @@ const volatile bool collects_requests_wait;
 
 /* A service as a client of upstreams. */
 struct client_row {
-	u64 exchanges METRIC("total_requests-client") UNIT("exchanges") HELP(
-		"Requests as a client: receiving that begins after sending, on sockets that the service has connected");
+	u64 exchanges METRIC("total_requests-client") UNIT("exchanges")
+		HELP("Requests as a client: on sockets that the service has connected");
 	u64 rx_bytes METRIC("if_octets-client:rx") UNIT("bytes")
-		HELP("Received as a client: on these sockets");
+		HELP("Received as a client: on sockets that the service has connected");
 	u64 tx_bytes METRIC("if_octets-client:tx") UNIT("bytes")
-		HELP("Sent as a client: on these sockets");
+		HELP("Sent as a client: on sockets that the service has connected");
 	struct hist first METRIC("latency-client_first " NS) UNIT("seconds")
-		HELP("Response time as a client, first: first send, to the first receive")
+		HELP("Response time as a client, first: from the first send to the first receive")
 			DEFAULT(off);
 	struct hist last METRIC("latency-client " NS) UNIT("seconds")
-		HELP("Response time as a client: first send, to the last receive");
+		HELP("Response time as a client: from the first send to the last receive");
 };
 
 MMAP_ARRAY(client_slots, u32, 1) OPTION("clients");

@@ -26,7 +26,7 @@ struct delay_row {
 	u64 in_upstream METRIC("latency-in_upstream of=requests " NS) UNIT("seconds") HELP(
 		"Upstream: waiting for another service, part of a request's mean response time");
 	u64 in_client METRIC("latency-in_client of=requests " NS) UNIT("seconds") HELP(
-		"Client: waiting for the rest of the request, or for room for the response, part of a request's mean response time");
+		"Client: waiting for the rest of the request, or for room to send the response, part of a request's mean response time");
 	u64 in_pipe METRIC("latency-in_pipe of=requests " NS) UNIT("seconds")
 		HELP("Pipe: waiting for another process, part of a request's mean response time");
 	u64 in_child METRIC("latency-in_child of=requests " NS) UNIT("seconds")
@@ -38,15 +38,15 @@ struct delay_row {
 	u64 in_stopped METRIC("latency-in_stopped of=requests " NS) UNIT("seconds")
 		HELP("Stopped: by a signal or the freezer, part of a request's mean response time");
 	u64 in_other METRIC("latency-in_other of=requests " NS) UNIT("seconds")
-		HELP("Other waits: all else, part of a request's mean response time");
+		HELP("Other waits: anything else, part of a request's mean response time");
 	u64 in_socket METRIC("latency-in_socket of=requests " NS) UNIT("seconds") HELP(
 		"Socket: waiting to be received, but not for a CPU, part of a request's mean response time");
 	u64 in_queue METRIC("latency-in_queue of=requests " NS) UNIT("seconds") HELP(
 		"Queue: within the service, whose threads are busy, part of a request's mean response time");
 	u64 in_async METRIC("latency-in_async of=requests " NS) UNIT("seconds")
-		HELP("Asynchronous: in no thread's hands, part of a request's mean response time");
-	u64 samples METRIC("gauge-request_samples of=requests") UNIT("samples")
-		HELP("Samples of requests: behind the parts of a request's mean response time");
+		HELP("Asynchronous: no thread has it in hand, part of a request's mean response time");
+	u64 samples METRIC("gauge-request_samples of=requests") UNIT("samples") HELP(
+		"Samples of requests: from which the parts of the mean response time are computed");
 	u64 requests;
 	/* Samples of slow requests of the last window, in the same order, ns. */
 	u64 slow_cpu METRIC("percent-slow_cpu of=slow scale=100/1") UNIT("percent")

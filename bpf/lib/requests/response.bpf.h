@@ -26,7 +26,7 @@ struct response_key {
 
 struct response_row {
 	u64 requests METRIC("total_requests") UNIT("requests")
-		HELP("Requests by class: what their response begins with, as Response names it");
+		HELP("Requests by class: by the class of the response, from Response lines");
 	struct hist service METRIC("latency-service scale=1/1000000000") UNIT("seconds")
 		HELP("Service time by class: from the first receive to the last send");
 	/* As of the last reading. */

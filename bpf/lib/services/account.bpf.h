@@ -15,49 +15,51 @@
 u64 read_ns; /* start of this walk, by CLOCK_BOOTTIME */
 
 struct process_probe_row {
-	u64 user_ns METRIC("ps_cputime:user scale=1/1000") UNIT("microseconds") HELP(
-		"CPU time, user: sum_exec_runtime up to the reading, by the ticks of a thread's life");
+	u64 user_ns METRIC("ps_cputime:user scale=1/1000") UNIT("microseconds")
+		HELP("CPU time, user: split from system time as in /proc");
 	u64 system_ns METRIC("ps_cputime:syst scale=1/1000") UNIT("microseconds")
-		HELP("CPU time, system: the rest of it");
+		HELP("CPU time, system: split from user time as in /proc");
 	u64 cpu_ns METRIC("gauge-cpu_percent rate rank scale=1/10000000 active=10000000")
-		UNIT("percent of one CPU") HELP("CPU: the sum of both, per time") DEFAULT(off);
+		UNIT("percent of one CPU") HELP("CPU: user and system time together") DEFAULT(off);
 	u64 wait_ns METRIC("delay_rate-delay-cpu rate scale=1/1000000000")
-		UNIT("seconds per second")
-			HELP("Run-queue wait: sched_info.run_delay, and who waits now");
+		UNIT("seconds per second") HELP(
+			"Run-queue wait: time in which threads were ready and waited for a CPU");
 	u64 voluntary METRIC("contextswitch-voluntary") UNIT("switches")
-		HELP("Context switches, voluntary: nvcsw") DEFAULT(off);
+		HELP("Context switches, voluntary: the thread had to wait for something")
+			DEFAULT(off);
 	u64 involuntary METRIC("contextswitch-involuntary") UNIT("switches")
-		HELP("Context switches, involuntary: nivcsw") DEFAULT(off);
+		HELP("Context switches, involuntary: another thread got the CPU") DEFAULT(off);
 	u64 minor_faults METRIC("ps_pagefaults:minflt") UNIT("faults")
-		HELP("Page faults, minor: min_flt") DEFAULT(off);
+		HELP("Page faults, minor: resolved without a disk") DEFAULT(off);
 	u64 major_faults METRIC("ps_pagefaults:majflt") UNIT("faults")
-		HELP("Page faults, major: maj_flt") DEFAULT(off);
+		HELP("Page faults, major: resolved by reading from a disk") DEFAULT(off);
 	u64 read_chars METRIC("io_octets:rx active=1000000") UNIT("bytes")
-		HELP("Read by calls: ioac, from files, sockets and all else") DEFAULT(off);
+		HELP("Read by calls: from files, sockets, pipes and all else") DEFAULT(off);
 	u64 write_chars METRIC("io_octets:tx active=1000000") UNIT("bytes")
-		HELP("Written by calls: ioac, to files, sockets and all else") DEFAULT(off);
-	u64 read_calls METRIC("io_ops:read") UNIT("calls") HELP("Read calls: ioac") DEFAULT(off);
-	u64 write_calls METRIC("io_ops:write") UNIT("calls") HELP("Write calls: ioac") DEFAULT(off);
+		HELP("Written by calls: to files, sockets, pipes and all else") DEFAULT(off);
+	u64 read_calls METRIC("io_ops:read") UNIT("calls")
+		HELP("Read calls: read and similar calls, on any descriptor") DEFAULT(off);
+	u64 write_calls METRIC("io_ops:write") UNIT("calls")
+		HELP("Write calls: write and similar calls, on any descriptor") DEFAULT(off);
 	u64 read_bytes METRIC("disk_octets:read active=1000000") UNIT("bytes")
-		HELP("Read from disk: ioac, what storage had to read");
+		HELP("Read from disk: bytes that storage had to read");
 	u64 write_bytes METRIC("disk_octets:write active=1000000") UNIT("bytes")
-		HELP("Written to disk: ioac, what storage will have to write");
+		HELP("Written to disk: bytes that storage will have to write");
 	u64 started METRIC("total_events-processes_started") UNIT("processes")
-		HELP("Processes started: by fork, or by a move from another service");
+		HELP("Processes started: by fork, or moved here from another service");
 	u64 ended METRIC("total_events-processes_ended") UNIT("processes")
-		HELP("Processes ended: or left the service") DEFAULT(off);
+		HELP("Processes ended: exited, or moved to another service") DEFAULT(off);
 	u64 processes METRIC("ps_count:processes") UNIT("processes")
-		HELP("Processes: the walk over all tasks");
-	u64 threads METRIC("ps_count:threads") UNIT("threads")
-		HELP("Threads: the walk over all tasks");
+		HELP("Processes: at the reading, without zombies");
+	u64 threads METRIC("ps_count:threads") UNIT("threads") HELP("Threads: at the reading");
 	u64 rss_bytes METRIC("ps_rss") UNIT("bytes")
-		HELP("Resident memory: the counters of the address space");
-	u64 rss_peak_bytes METRIC("ps_rss-peak") UNIT("bytes")
-		HELP("Highest resident memory: within the interval, by the high-water mark");
+		HELP("Resident memory: at the reading; a shared page counts for each process");
+	u64 rss_peak_bytes METRIC("ps_rss-peak") UNIT("bytes") HELP(
+		"Highest resident memory: within the interval, by the kernel's high-water marks");
 	u64 vm_bytes METRIC("ps_vm") UNIT("bytes")
-		HELP("Virtual size: the counters of the address space") DEFAULT(off);
-	u64 swap_bytes METRIC("swap") UNIT("bytes")
-		HELP("Swapped out: the counters of the address space") DEFAULT(off);
+		HELP("Virtual size: address space at the reading") DEFAULT(off);
+	u64 swap_bytes METRIC("swap") UNIT("bytes") HELP("Swapped out: at the reading")
+		DEFAULT(off);
 
 	/* What the walk adds up; it is copied to the members above when the walk is complete. */
 	struct {
