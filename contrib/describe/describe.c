@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes as JSON which series and events objects make: for each object its tables, their series
- * with data sources, units and help, and its events. The engine's own parsers read the tags, so
- * what they refuse is an error here, too; so is a series without UNIT or HELP. Nothing is loaded.
+ * with data sources, units and help, its events, programs and options. The engine's own parsers
+ * read the tags, so what they refuse is an error here, too; so is a series without UNIT or HELP.
+ * Nothing is loaded.
  *
  *     ebpf-describe TYPES.DB OBJECT...
  */
@@ -309,6 +310,52 @@ static int describe_maps(const struct object *object, const char *what, map_desc
 	return 0;
 }
 
+/* Writes the texts of a program's tags. */
+static void put_tags(const struct object *object, const struct bpf_program *program,
+		     const char *key, const char *tag)
+{
+	const char *text;
+	unsigned n = 0;
+
+	printf(", \"%s\": [", key);
+	while ((text = annotation_of_program(object->bpf, program, tag, n++)) != NULL) {
+		fputs(n > 1 ? ", " : "", stdout);
+		put_string(text);
+	}
+	putchar(']');
+}
+
+static void describe_programs(const struct object *object)
+{
+	struct bpf_program *program;
+	bool first = true;
+
+	fputs(",\n \"programs\": [\n", stdout);
+	bpf_object__for_each_program(program, object->bpf)
+	{
+		put_comma(&first);
+		fputs("  {", stdout);
+		put_member("section", bpf_program__section_name(program));
+		put_tags(object, program, "hook_sets", "hook_set:");
+		put_tags(object, program, "options", "option:");
+		putchar('}');
+	}
+	putchar(']');
+}
+
+static void put_options(const struct object *object)
+{
+	const char *option[OBJECT_OPTIONS_MAX];
+	size_t count = object_options(object, option);
+
+	fputs(",\n \"options\": [", stdout);
+	for (size_t i = 0; i < count; i++) {
+		fputs(i ? ", " : "", stdout);
+		put_string(option[i]);
+	}
+	putchar(']');
+}
+
 static int describe_object(const struct object *object, struct error *error)
 {
 	struct help help;
@@ -323,6 +370,10 @@ static int describe_object(const struct object *object, struct error *error)
 	put_help(&help);
 	status = describe_maps(object, "tables", describe_map, error);
 	status = status ?: describe_maps(object, "events", describe_event, error);
+	if (status == 0) {
+		describe_programs(object);
+		put_options(object);
+	}
 	fputs("}", stdout);
 	return status;
 }

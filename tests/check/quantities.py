@@ -14,8 +14,8 @@ import sys
 
 TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 PHRASES = "tests/check/quantities.txt"
-# As a whole, by `make measure` and `make describe`; so is all in docs/measured.
-WRITTEN = ["measured.md", "metrics.md"]
+# As a whole, by `make measure`; so is all in docs/measured.
+WRITTEN = ["measured.md"]
 NUMBER = re.compile(r"(?<![\w.^])\d[\d,.]*(?:[ -]?(?:ns|us|µs|ms|s|kB|[KMG]i?B|%)|[ -](?:(?:micro|milli|nano)?seconds?|minutes?"
                     r"|percent|points?|bytes?|times|(?:\w+ ){0,2}a second))(?!\w)")
 BLOCK = {"pod": r"^=for comment (\w+): begin.*?^=for comment \1: end$", "md": r"^<!-- (\w+): begin.*?^<!-- \1: end -->$"}
