@@ -38,7 +38,8 @@ sed '/total_events-oom_kills/s/"files": \["/&one more", "/; s/"unit": "kills"/"u
 /"name": "ps_count"/s/"off": false/"off": true/' series.json >"$work/other.json"
 written "$work/other.json" "$measured" "$work/other"
 tagged=$(echo "$described" | tr ' ' '\n' | grep -v '^docs/costs.md$')
-[ "$(differ "$work/other")" = "$tagged" ] || complain "another unit and one more file show in these only: $(differ "$work/other")"
+[ "$(differ "$work/other")" = "$tagged" ] ||
+	complain "another unit and one more file show in these only: $(differ "$work/other")"
 sed 's/"probe": "oom"/"probe": "mine"/' series.json >"$work/nobody.json"
 ! written "$work/nobody.json" "$measured" "$work/nobody" >"$work/said" || complain "a probe without a section in the manual passes"
 grep -q 'has no section "PROBE mine"' "$work/said" || complain "it said: $(cat "$work/said")"
