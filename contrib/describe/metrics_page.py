@@ -182,7 +182,7 @@ def about(source):
 def items(title, series):
     if not series:
         return ""
-    text = f"{title}:\n\n=over 4\n\n"
+    text = f"=head2 {title}\n\n=over 4\n\n"
     for one in series:
         text += f"=item {code(one.name)}\n\n{'; '.join(map(about, one.sources))}. {facts(one)}\n\n"
     return text + "=back\n\n"

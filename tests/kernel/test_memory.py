@@ -94,7 +94,7 @@ def main():
         test.within("ps_rss, bytes", value(daemon, "ps_rss", moment), 100 * MIB, 105 * MIB)
         spike(test, daemon, load, HIGH)
         spike(test, exact, load, HIGH)
-        # The kernel remembers only the peak of the process's life. A lower peak needs the option, as collectd-ebpf(5)
+        # The kernel remembers only the peak of the process's life. A lower peak needs the option, as collectd-ebpf-metrics(7)
         # says.
         spike(test, exact, load, LOWER)
         brief(test, daemon)
