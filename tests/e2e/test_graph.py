@@ -233,7 +233,7 @@ def test_appearance(check, output):
     check.true("the heading tells the order", 'aria-sort="descending"><button>CPU' in index.source)
     check.equal("devices that have done nothing", [link for link in index.links if "sdz" in link], [])
     api = check_page(check, sheet(output, "db1", "api"))
-    check.contains("what a graph shows", api.text, "Requests: sending that begins after receiving, by socket.")
+    check.contains("what a graph shows", api.text, "Requests: each is what a client sends, and the response to it.")
     check.true("and nothing of what it does not show", "Streams: " not in api.text)
     check.contains("what few want to know", api.source, '<details class="more"><summary>More: Variance of the gaps</summary>')
     start, end = (int(re.search(f'data-time="[^"]*{word}&quot;: (\\d+)', api.source).group(1)) for word in ("start", "end"))
