@@ -15,7 +15,7 @@ struct cpufreq_key {
 
 struct cpufreq_row {
 	u64 khz METRIC("cpufreq scale=1000/1") UNIT("hertz") FIELD("1")
-		HELP("CPU frequency: at the reading, by scaling_cur_freq");
+		HELP("CPU frequency: at the reading, from scaling_cur_freq");
 };
 
 FILE_TABLE(frequencies, struct cpufreq_key, struct cpufreq_row, 4096)

@@ -77,7 +77,7 @@ struct signal_row {
 		HELP("Signals received: by name");
 	u64 sent METRIC("total_events-signal_sent") UNIT("signals") HELP("Signals sent: by name");
 	u64 killed METRIC("total_events-exit_by_signal") UNIT("processes")
-		HELP("Processes ended by a signal: by its name");
+		HELP("Processes ended by a signal: by name of the signal");
 };
 
 HASH(signals, struct signal_key, struct signal_row, 4096)

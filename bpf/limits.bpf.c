@@ -30,8 +30,8 @@ struct throttling {
 		HELP("CPU periods, throttled: in which the quota was used up, nr_throttled of cpu.stat")
 			DEFAULT(off);
 	u64 throttled_ratio METRIC("percent-cpu_periods_throttled per=periods scale=100/1")
-		UNIT("percent") FIELD("nr_throttled")
-			HELP("Throttled share: of the periods of the interval");
+		UNIT("percent") FIELD("nr_throttled") HELP(
+			"Throttled share: periods in which the quota was used up, of all periods");
 	u64 time_us METRIC("total_time_in_ms-cpu_throttled scale=1/1000") UNIT("milliseconds")
 		FIELD("throttled_usec")
 			HELP("CPU time, throttled: of all CPUs, throttled_usec of cpu.stat")

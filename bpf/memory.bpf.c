@@ -38,7 +38,7 @@ struct stall_row {
 		HELP("Stalls, cgroup reclaim: the cgroup was at its limit");
 	u64 reclaimed METRIC("vmpage_action-reclaimed") UNIT("pages")
 		HELP("Pages reclaimed: by threads that stalled");
-	u64 compactions METRIC("total_operations-compaction") UNIT("stalls")
+	u64 compactions METRIC("total_operations-compaction") UNIT("compactions")
 		HELP("Compactions: pages moved to get contiguous free memory");
 	u64 compaction_ns METRIC("total_time_in_ms-compaction " MS) UNIT("milliseconds")
 		HELP("Time in compactions: from start to end");

@@ -26,12 +26,13 @@
 const volatile bool option_cpus;
 
 struct sched_row {
-	struct hist wait METRIC("latency-runqueue " NS) UNIT("seconds") HELP(
-		"Run-queue latency: how long a thread waits for a CPU, by sched_info.run_delay");
+	struct hist wait METRIC("latency-runqueue " NS) UNIT("seconds")
+		HELP("Run-queue latency: how long a thread waits for a CPU");
 	struct hist run METRIC("duration-on_cpu " NS) UNIT("seconds")
-		HELP("Time on a CPU: until the thread leaves it, by sum_exec_runtime") DEFAULT(off);
+		HELP("Time on a CPU: from the start of a thread's turn until it leaves the CPU")
+			DEFAULT(off);
 	u64 migrations METRIC("total_events-cpu_migrations") UNIT("migrations")
-		HELP("CPU migrations: of threads, by nr_migrations");
+		HELP("CPU migrations: of threads, from one CPU to another");
 };
 
 MMAP_ARRAY(sched_services, struct sched_row, 1)

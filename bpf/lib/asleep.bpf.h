@@ -14,13 +14,13 @@ const volatile bool option_by_syscall;
 
 struct asleep_row {
 	u64 ns METRIC("delay_rate-syscall rate scale=1/1000000000") UNIT("seconds per second")
-		HELP("Asleep in a system call: of all threads, by name, by samples");
+		HELP("Asleep in a system call: of all threads, by call, by samples");
 };
 
 struct asleep_request_row {
 	u64 ns METRIC("delay_rate-request_syscall rate scale=1/1000000000") UNIT(
 		"seconds per second")
-		HELP("Requests asleep in a system call: of threads with one in hand, by name, by samples");
+		HELP("Requests asleep in a system call: of threads with a request in hand, by call, by samples");
 };
 
 struct asleep_key {

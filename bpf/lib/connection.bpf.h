@@ -46,10 +46,10 @@ struct tcp_row {
 	u64 retransmits METRIC("total_events-retransmits") UNIT("segments")
 		HELP("Retransmits: segments sent again");
 	u64 resent_bytes METRIC("percent-retransmitted per=sent_bytes scale=100/1") UNIT("percent")
-		HELP("Retransmitted share: of all bytes sent") DEFAULT(off);
+		HELP("Retransmitted share: bytes sent again, of all bytes sent") DEFAULT(off);
 	u64 sent_bytes;
 	u64 resets_received METRIC("total_events-resets_received") UNIT("resets")
-		HELP("Resets received: on open connections");
+		HELP("Resets received: on established connections");
 	u64 resets_sent METRIC("total_events-resets_sent") UNIT("resets")
 		HELP("Resets sent: by the service's sockets") DEFAULT(off);
 	u64 timeouts METRIC("total_events-connection_timeouts") UNIT("connections")

@@ -431,7 +431,7 @@ PROBES = (
          (("value", "Stalls, cgroup reclaim"),)),
         ("vmpage_action-reclaimed", "integer", True, "pages",
          (("value", "Pages reclaimed"),)),
-        ("total_operations-compaction", "integer", True, "stalls",
+        ("total_operations-compaction", "integer", True, "compactions",
          (("value", "Compactions"),)),
         ("total_time_in_ms-compaction", "integer", True, "milliseconds",
          (("value", "Time in compactions"),)),

@@ -75,7 +75,7 @@ TEXTS = {   # by series and data source
         "value": "Service time by class: from the first receive to the last send.",
     },
     "percent-response-*": {
-        "value": "Share of a class: of all requests of the service.",
+        "value": "Share of a class: in all requests of the service.",
     },
     "total_requests": {
         "value": "Requests: each is what a client sends, and the response to it.",
@@ -197,10 +197,10 @@ TEXTS = {   # by series and data source
         "value": "Other waits: of all threads, by samples.",
     },
     "delay_rate-syscall-*": {
-        "value": "Asleep in a system call: of all threads, by name, by samples.",
+        "value": "Asleep in a system call: of all threads, by call, by samples.",
     },
     "delay_rate-request_syscall-*": {
-        "value": "Requests asleep in a system call: of threads with one in hand, by name, by samples.",
+        "value": "Requests asleep in a system call: of threads with a request in hand, by call, by samples.",
     },
     "latency-in_cpu": {
         "value": "On a CPU: part of a request's mean response time.",
@@ -404,10 +404,10 @@ TEXTS = {   # by series and data source
         "value": "Retransmits: segments sent again.",
     },
     "percent-retransmitted": {
-        "value": "Retransmitted share: of all bytes sent.",
+        "value": "Retransmitted share: bytes sent again, of all bytes sent.",
     },
     "total_events-resets_received": {
-        "value": "Resets received: on open connections.",
+        "value": "Resets received: on established connections.",
     },
     "total_events-resets_sent": {
         "value": "Resets sent: by the service's sockets.",
@@ -512,16 +512,16 @@ TEXTS = {   # by series and data source
         "value": "Signals sent: by name.",
     },
     "total_events-exit_by_signal-*": {
-        "value": "Processes ended by a signal: by its name.",
+        "value": "Processes ended by a signal: by name of the signal.",
     },
     "latency-runqueue": {
-        "value": "Run-queue latency: how long a thread waits for a CPU, by sched_info.run_delay.",
+        "value": "Run-queue latency: how long a thread waits for a CPU.",
     },
     "duration-on_cpu": {
-        "seconds": "Time on a CPU: until the thread leaves it, by sum_exec_runtime.",
+        "seconds": "Time on a CPU: from the start of a thread's turn until it leaves the CPU.",
     },
     "total_events-cpu_migrations": {
-        "value": "CPU migrations: of threads, by nr_migrations.",
+        "value": "CPU migrations: of threads, from one CPU to another.",
     },
     "latency-runqueue-*": {
         "value": "Run-queue latency on a CPU: of threads that were woken, or had to leave one.",
@@ -689,7 +689,7 @@ TEXTS = {   # by series and data source
         "value": "CPU periods, throttled: in which the quota was used up, nr_throttled of cpu.stat.",
     },
     "percent-cpu_periods_throttled": {
-        "value": "Throttled share: of the periods of the interval.",
+        "value": "Throttled share: periods in which the quota was used up, of all periods.",
     },
     "total_time_in_ms-cpu_throttled": {
         "value": "CPU time, throttled: of all CPUs, throttled_usec of cpu.stat.",
@@ -740,7 +740,7 @@ TEXTS = {   # by series and data source
         "seconds": "Duration of a hardware interrupt: from start to end of its handler.",
     },
     "cpufreq": {
-        "value": "CPU frequency: at the reading, by scaling_cur_freq.",
+        "value": "CPU frequency: at the reading, from scaling_cur_freq.",
     },
     "total_operations-syscall-*": {
         "value": "System calls: by name, when they return.",

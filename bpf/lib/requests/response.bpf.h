@@ -31,7 +31,7 @@ struct response_row {
 		HELP("Service time by class: from the first receive to the last send");
 	/* As of the last reading. */
 	u64 counted METRIC("percent-response per=all scale=100/1") UNIT("percent")
-		HELP("Share of a class: of all requests of the service");
+		HELP("Share of a class: in all requests of the service");
 	u64 all;
 };
 
