@@ -43,8 +43,8 @@ struct delay_row {
 		"Socket: waiting to be received, but not for a CPU, part of a request's mean response time");
 	u64 in_queue METRIC("latency-in_queue of=requests " NS) UNIT("seconds") HELP(
 		"Queue: within the service, whose threads are busy, part of a request's mean response time");
-	u64 in_async METRIC("latency-in_async of=requests " NS) UNIT("seconds")
-		HELP("Asynchronous: no thread has it in hand, part of a request's mean response time");
+	u64 in_async METRIC("latency-in_async of=requests " NS) UNIT("seconds") HELP(
+		"Asynchronous: no thread has it in hand, part of a request's mean response time");
 	u64 samples METRIC("gauge-request_samples of=requests") UNIT("samples") HELP(
 		"Samples of requests: from which the parts of the mean response time are computed");
 	u64 requests;
