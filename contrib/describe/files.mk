@@ -4,6 +4,7 @@
 # contrib/describe/describe.c and contrib/describe/update-documents.
 ebpf_describe_SOURCES = contrib/describe/describe.c contrib/describe/help.c contrib/describe/help.h \
 	contrib/describe/types.c contrib/describe/types.h
+EXTRA_DIST += contrib/describe/fleet.py
 TYPES_DB = /usr/share/collectd/types.db
 described = README.md contrib/lib/series.py contrib/lib/texts.py \
 	docs/collectd-ebpf-metrics.pod docs/costs.md docs/receivers.md
