@@ -15,6 +15,7 @@ BUILD_TESTS = \
 	tests/check/format.sh \
 	tests/check/install.sh \
 	tests/check/licence.sh \
+	tests/check/messages.py \
 	tests/check/names.sh \
 	tests/check/quantities.py \
 	tests/check/options.sh \
