@@ -45,8 +45,8 @@ def table(probes, whisper):
              ("services that answer requests, and `other`", ANSWERING + 1, answering),
              ("block devices", DEVICES, device(probes)),
              ("the plugin itself, `ebpf-self`", 1, [1] * OWN))
-    text = row("what", "on a machine", "series of each", "series of a machine", f"of {MACHINES} machines", "RRD files",
-               "whisper files")
+    text = row("what", "on a machine", "series of each", "series of a machine", f"of {MACHINES} machines", "their RRD files",
+               "or whisper files")
     text += row("---", *["---:"] * 6)
     total = []
     for name, count, files in parts:
