@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Servers that are made to fail, each with what a set of Response in conf/ says of it."""
+"""Servers that are made to fail, each with its block of conf/responses.conf."""
 
 import os
 import re
@@ -35,7 +35,7 @@ class Connection:
 
 class Server:
     """One of them, under a command name of this test. program: None: it is not installed."""
-    sample = unit = None
+    service = None  # its name in the sample
 
     def __init__(self, test, name):
         self.test, self.name = test, name
@@ -54,10 +54,11 @@ class Server:
         return []
 
     def block(self):
-        """The Service block of the sample, for this server."""
-        text = receiver.sample(self.sample, {f'Unit "{self.unit}"': f'Process "kt_{self.name}"'})
-        return re.search(r"^  <Service .*?^  </Service>\n", text, re.M | re.S).group(0).replace(
-            re.search(r'<Service "(\w+)">', text).group(0), f'<Service "{self.name}">')
+        """The Service block of the sample, without its comment signs, for this server."""
+        lines = receiver.sample("responses.conf", {}).partition(f'#  <Service "{self.service}">\n')[2]
+        lines = lines.partition("#  </Service>\n")[0].replace("#", "")
+        lines = re.sub(r'Unit ".*"', f'Process "kt_{self.name}"', lines)
+        return f'  <Service "{self.name}">\n{lines}  </Service>\n'
 
     def ready(self):
         return receiver.listens(self.port)

@@ -14,7 +14,7 @@ USER = "postgres"
 
 
 class Postgres(Server):
-    sample, unit = "responses-postgresql.conf", "postgresql@*.service"
+    service = "postgresql"
 
     def find(self):
         found = sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"), key=lambda path: int(path.split("/")[4]))
@@ -84,7 +84,7 @@ class Postgres(Server):
 
 
 class MariaDb(Server):
-    sample, unit = "responses-mysql.conf", "mariadb.service"
+    service = "mariadb"
     CAPABILITIES = 0x1 | 0x200 | 0x8000 | 0x80000  # long password, 4.1, its way to log in, plug-ins
 
     def find(self):

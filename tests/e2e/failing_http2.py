@@ -15,7 +15,7 @@ GRPC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "grpc_peer.py")
 
 class Http2(Server):
     """Asked by h2load: for each path ROUNDS times, and the statuses are as here."""
-    sample, unit = "responses-http2.conf", "nginx.service"
+    service = "h2"
     PATHS = {}
 
     def find(self):
@@ -75,7 +75,7 @@ class Nghttpd(Http2):
 
 class Grpc(Server):
     """gRPC's own library at both ends."""
-    sample, unit = "responses-grpc.conf", "api.service"
+    service = "api"
 
     def find(self):
         """The distribution's python has it, whichever runs this."""

@@ -110,8 +110,8 @@ def main():
         bases = [server for server in (Postgres(test, "postgres"), MariaDb(test, "mariadb")) if server.program]
         samples = ["openssl", "database", "malloc"] + (["grpc"] if "grpc" in web else [])
         libc = private_libc(test)
-        paths = {"malloc": {LIBC: libc},
-                  "database": {POSTGRES: server.program for server in bases if server.name == "postgres"}}
+        paths = {"malloc": {LIBC: libc, 'Service "nginx"': 'Service "web"'},
+                 "database": {POSTGRES: server.program for server in bases if server.name == "postgres"}}
         blocks = "".join(functions(f"functions-{name}.conf", paths.get(name, {})) for name in samples)
         services = "".join(server.block() for server in web.values())
         services += "".join(f'  <Service "{server.name}">\n    Process "kt_{server.name}"\n  </Service>\n' for server in bases)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The ready sets of Response, conf/responses-*.conf, with the servers that they are for: each is made to fail so many
-times, and as many responses are of the classes. What is not installed is left out.
+"""The blocks of conf/responses.conf, with the servers that they are for: each is made to fail so many times, and as many
+responses are of the classes. What is not installed is left out.
 
 Truth: what the servers answered, by their own protocols.
 """
@@ -21,7 +21,7 @@ INTERVAL = 0.5 if lib.SLOWNESS < 2 else 2
 
 
 class Nginx(Server):
-    sample, unit = "responses-http1.conf", "nginx.service"
+    service = "nginx"
     CONFIGURATION = """\
 daemon off;
 user root;
@@ -83,7 +83,7 @@ http {{
 
 
 class Redis(Server):
-    sample, unit = "responses-redis.conf", "redis-server.service"
+    service = "redis-server"
 
     def find(self):
         return shutil.which("redis-server")
@@ -103,7 +103,7 @@ class Redis(Server):
 
 
 class Memcached(Server):
-    sample, unit = "responses-memcached.conf", "memcached.service"
+    service = "memcached"
 
     def find(self):
         return shutil.which("memcached")

@@ -21,10 +21,14 @@ ROOM = b"<Plugin ebpf>\n  MaxOverhead 100\n</Plugin>\n"
 
 
 class Sample:
-    def __init__(self, path):
+    """blocks: with its blocks that are comments."""
+
+    def __init__(self, path, blocks=False):
         self.name = os.path.basename(path)
         with open(path, "rb") as file:
             self.content = file.read().replace(b"/etc/collectd/passwords", b"@DIR@/conf.d/passwords")
+        if blocks:
+            self.content = re.sub(rb"^#(?=  )", b"", self.content, flags=re.M)
         lines = re.sub(r"^\s*#.*\n", "", self.content.decode(), flags=re.M)
         self.plugins = re.findall(r"^LoadPlugin (\w+)$", lines, re.M)
         self.is_ours = "ebpf" in self.plugins
@@ -39,7 +43,7 @@ class Sample:
 
 def of_collectd():
     """Some are for other programs."""
-    found = map(Sample, sorted(glob.glob(os.path.join(TOP, "conf", "*.conf"))))
+    found = [Sample(path, path.endswith("/responses.conf")) for path in sorted(glob.glob(os.path.join(TOP, "conf", "*.conf")))]
     return [sample for sample in found if sample.plugins]
 
 
