@@ -18,6 +18,7 @@ E2E_TESTS = \
 	tests/e2e/test_page.py \
 	tests/e2e/test_profile_start.py \
 	tests/e2e/test_prometheus.py \
+	tests/e2e/test_howto.py \
 	tests/e2e/test_responses.py \
 	tests/e2e/test_rrdcached.py \
 	tests/e2e/test_samples.py \
