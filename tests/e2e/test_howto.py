@@ -181,7 +181,8 @@ def serve_shop(machine, group="shop.service"):
 
 def run_container(machine):
     """As podman runs one and writes it down."""
-    machine.put("/var/lib/containers/storage/overlay-containers/containers.json", json.dumps([{"id": CONTAINER, "names": ["worker"]}]))
+    known = [{"id": CONTAINER, "names": ["worker"]}]
+    machine.put("/var/lib/containers/storage/overlay-containers/containers.json", json.dumps(known))
     serve_shop(machine, f"libpod-{CONTAINER}.scope")
 
 
