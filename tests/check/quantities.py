@@ -2,39 +2,23 @@
 # SPDX-License-Identifier: MIT
 """No number stands by hand in a document: what was measured is written by `make describe`, what is set has a source.
 
-In README.md, the manual and the documents that people write, each number with a unit stands between the marks of `make
+In the pages and manuals that people write, each number with a unit stands between the marks of `make
 describe`, in an example (code, also in a line), or in a phrase of tests/check/quantities.txt, which names the source that must
 say the same. Phrases and sources that are not there any more are refused, too.
 """
 
-import glob
 import os
 import re
 import sys
 
-TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+sys.dont_write_bytecode = True
+sys.path.append(os.path.dirname(os.path.realpath(__file__)))
+
+from prose import CODE, find_documents, kind_of, prose, read, squeeze  # noqa: E402
+
 PHRASES = "tests/check/quantities.txt"
-# As a whole, by `make measure`; so is all in docs/measured.
-WRITTEN = ["measured.md"]
 NUMBER = re.compile(r"(?<![\w.^])\d[\d,.]*(?:[ -]?(?:ns|us|µs|ms|s|kB|[KMG]i?B|%)|[ -](?:(?:micro|milli|nano)?seconds?|minutes?"
                     r"|percent|points?|bytes?|times|(?:\w+ ){0,2}a second))(?!\w)")
-BLOCK = {"pod": r"^=for comment (\w+): begin.*?^=for comment \1: end$", "md": r"^<!-- (\w+): begin.*?^<!-- \1: end -->$"}
-EXAMPLE = {"pod": r"^[ \t]+[^\n]*$", "md": r"^```.*?^```$|^(?: {4}|\t)[^\n]*$|<[a-z/!][^>]*>"}
-CODE = {"pod": r"C<<+ .*? >>+|C<[^<>]*>", "md": r"`[^`]*`"}
-
-
-def read(path):
-    with open(os.path.join(TOP, path), encoding="utf-8") as file:
-        return file.read()
-
-
-def squeeze(text):
-    return " ".join(text.split())
-
-
-def prose(text, kind):
-    """What people have written in it; what is drawn up or an example is left out."""
-    return squeeze(re.sub(f"{BLOCK[kind]}|{EXAMPLE[kind]}", "", text, flags=re.M | re.S))
 
 
 def spans(text, phrase):
@@ -49,7 +33,7 @@ def numbers(text, kind):
 
 def complaints_of_document(path, text, phrases):
     """phrases: those that have a source."""
-    kind = path.rsplit(".", 1)[1]
+    kind = kind_of(path)
     text = prose(text, kind)
     found = numbers(text, kind)
     covered = set()
@@ -98,9 +82,7 @@ def main():
     check_itself()
     entries = list(find_phrases())
     complaints = list(complaints_of_sources(entries))
-    paths = ["README.md"] + sorted(os.path.relpath(path, TOP) for names in ("*.md", "*.pod", "howto/*.md") for path in
-                                   glob.glob(os.path.join(TOP, "docs", names)))
-    paths = [path for path in paths if os.path.basename(path) not in WRITTEN]
+    paths = find_documents()
     for path in paths:
         complaints += complaints_of_document(path, read(path), [phrase for document, phrase, _, _ in entries if document == path])
     complaints += [f"{PHRASES}: {document}: not one of the documents" for document, _, _, _ in entries if document not in paths]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """One word for one idea, and one name for one thing.
 
-The words of tests/check/words are in no identifier, file name, tag and option, those of PROSE in no text; no two structs,
-enums and static functions of plugin/ and bpf/ have one name, where both can be in one build.
+The words of tests/check/words are in no identifier, file name, tag and option, those of tests/check/phrases that are refused
+everywhere in no text; no two structs, enums and static functions of plugin/ and bpf/ have one name, where both can be in one build.
 """
 
 import ast
@@ -12,14 +12,17 @@ import os
 import re
 import sys
 
-TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+sys.dont_write_bytecode = True
+sys.path.append(os.path.dirname(os.path.realpath(__file__)))
+
+from prose import TOP, find_phrases  # noqa: E402
+
 FOLDERS = ("bpf", "conf", "contrib", "docs", "plugin", "tests")
 # Of others: what a test plays or is compared with, and texts that are not ours.
-OTHERS = re.compile(r"tests/(fuzz/corpus|e2e/packets|unit/state|mutants/.*\.patch)|LICENSES/|docs/pictures/|tests/check/words")
+OTHERS = re.compile(r"tests/(fuzz/corpus|e2e/packets|unit/state|mutants/.*\.patch)|LICENSES/|docs/pictures/|tests/check/(words|phrases)")
 MADE = re.compile(r"\.(o|a|so|d|log|trs|seconds|png|pyc)$|/\.[^/]*$")
 # Words that scripts use in their plain meaning, or that are of Python's own modules.
 PYTHON = {"leave", "pattern", "patterns", "point", "points", "target", "targets", "worker", "workers"}
-PROSE = re.compile(r"\b(octets?(?!-stream)|anew|not to be had|dear)\b", re.IGNORECASE)
 C_NOISE = re.compile(r'/\*.*?\*/|//[^\n]*|^#\s*include[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL | re.MULTILINE)
 DEFINITION = re.compile(r"^(?:(struct|enum|union) (?=\w+\s*\{)|static [\w \t*]*?\b(?=\w+\())(\w+)", re.MULTILINE)
 # Files of which a build has one.
@@ -92,14 +95,16 @@ def complaints_of_name(name, path, words):
 
 
 def find_complaints(paths, words):
+    refused_texts = [(regex, instead) for regex, instead, everywhere in find_phrases()[0] if everywhere]
     for path in paths:
         yield from complaints_of_name(path, "the name of the file", words)
         is_c = path.endswith((".c", ".h", ".cc"))
         refused = words if is_c else {word: words[word] for word in words.keys() - PYTHON}
         for name in sorted(set(names_of(path))):
             yield from complaints_of_name(name, path, refused)
-        for word in sorted(set(PROSE.findall(read(path)))):
-            yield f"{path}: \"{word}\""
+        text = read(path)
+        yield from (f"{path}: \"{found.group()}\": instead: {instead}" for regex, instead in refused_texts
+                    for found in regex.finditer(text))
 
 
 def find_twins(paths):

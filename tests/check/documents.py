@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Documents lead where they say, and are short and plain.
+
+Each link, picture and anchor of a page is there, in the tree and as installed; so is each installed file that a text names. The
+index has all pages, and answers to the questions of its table within the clicks that it says. What people have written has no
+refused words (tests/check/phrases), no long sentences, and keeps to a number of words.
+"""
+
+import collections
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.append(os.path.dirname(os.path.realpath(__file__)))
+
+import prose  # noqa: E402
+
+TOP = prose.TOP
+INDEX = "docs/index.md"
+WORDS_MAX = 30000
+WORDS_OF = {"README.md": 1100, "tests/README.md": 420}
+MEAN_MAX, SENTENCE_MAX = 18, 40
+QUESTIONS, QUESTIONS_MIN = "## Questions before a decision", 20
+
+LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)|<(?:img|a)\s[^>]*?(?:src|href)=\"([^\"]+)\"")
+ELSEWHERE = re.compile(r"[a-z]+:")
+MANUAL = re.compile(r"`([\w-]+)\(([1-8])\)`")
+INSTALLED = re.compile(r"/usr/(?:share/doc|share|include|libexec)/collectd-ebpf(?:/[\w.*+@-]*[\w*])*")
+# Tools name a document and an example by these functions of contrib/lib/samples.py.
+NAMED = re.compile(r"\b(document|sample)\(f?[\"']([\w./-]+)[\"']\)")
+PLACEHOLDER = re.compile(r"/(?:X|NAME|FILE)\b")
+# Those for contributors may name sources.
+SOURCES_OF = re.compile(r"(?:`|[CF]<)(?:conf|docs)/")
+FOR_CONTRIBUTORS = ("docs/architecture.md", "docs/writing-a-probe.md")
+
+
+# --- Markdown ---------------------------------------------------------------------------------
+
+def without_examples(text):
+    """Fences and indented lines are empty, code in a line is blank but for its quotes."""
+    text = re.sub(r"^```.*?^```$|^(?: {4}|\t)[^\n]*$", "", text, flags=re.M | re.S)
+    return re.sub(r"`([^`\n]*)`", lambda code: "`" + "x" * len(code.group(1)) + "`", text)
+
+
+def links_of(text):
+    found = [target or source for target, source in LINK.findall(without_examples(text))]
+    return [target for target in found if not ELSEWHERE.match(target)]
+
+
+def anchors_of(text):
+    """As GitHub makes them of headings."""
+    anchors, seen = set(), collections.Counter()
+    for heading in re.findall(r"^#+ +(.*?) *#*$", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), re.M):
+        heading = re.sub(r"!?\[([^\]]*)\]\([^()]*\)", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        anchors.add(f"{name}-{seen[name]}" if seen[name] else name)
+        seen[name] += 1
+    return anchors | set(re.findall(r"<a (?:id|name)=\"([^\"]+)\"", text))
+
+
+class Pages:
+    """Markdown below a directory: texts by path."""
+
+    def __init__(self, top, paths):
+        self.top = top
+        self.texts = {}
+        for path in paths:
+            with open(os.path.join(top, path), encoding="utf-8") as file:
+                self.texts[path] = file.read()
+
+    def resolve(self, page, target):
+        """(path, anchor) that a link of this page leads to."""
+        path, _, anchor = target.partition("#")
+        return (os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page), anchor
+
+    def broken(self, page):
+        for target in links_of(self.texts[page]):
+            path, anchor = self.resolve(page, target)
+            if path.startswith("..") or not os.path.exists(os.path.join(self.top, path)):
+                yield f"{page}: {target}: there is no such file"
+            elif anchor and anchor not in anchors_of(self.texts.get(path, "")):
+                yield f"{page}: {target}: there is no such heading"
+
+    def all_broken(self):
+        return [text for page in self.texts for text in self.broken(page)]
+
+
+# --- index ------------------------------------------------------------------------------------
+
+def manual_of(path):
+    """docs/ebpf-top.pod: ebpf-top(1)"""
+    name = os.path.basename(path).removesuffix(".pod")
+    return f"{name}({5 if name == 'collectd-ebpf' else 7 if name.startswith('collectd-ebpf-') else 1})"
+
+
+def clicks(pages, start):
+    """{page or manual: links to follow from the start}; the table of questions is not followed."""
+    distances, queue = {start: 0}, [start]
+    for page in queue:
+        text = pages.texts.get(page, "").partition(QUESTIONS)[0]
+        nexts = [pages.resolve(page, target)[0] for target in links_of(text)]
+        nexts += [f"{name}({section})" for name, section in MANUAL.findall(text)]
+        for following in nexts:
+            if following not in distances:
+                distances[following] = distances[page] + 1
+                queue.append(following)
+    return distances
+
+
+def questions_of(text):
+    """[(question, answer, clicks)] of the rows of the table."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.partition(QUESTIONS)[2].splitlines()
+            if line.startswith("|")]
+    return [row for row in rows[2:] if len(row) == 3]
+
+
+def complaints_of_questions(pages, manuals):
+    """manuals: {name(section): text}"""
+    distances = clicks(pages, INDEX)
+    rows = questions_of(pages.texts[INDEX])
+    if len(rows) < QUESTIONS_MIN:
+        yield f"{INDEX}: {len(rows)} questions, not {QUESTIONS_MIN}"
+    for question, answer, said in rows:
+        manual = MANUAL.search(answer)
+        name = f"{manual.group(1)}({manual.group(2)})" if manual else ""
+        target = name or next((pages.resolve(INDEX, link)[0] for link in links_of(answer)), "")
+        heading = answer.partition(", ")[2]
+        if not said.isdigit() or int(said) > 2:
+            yield f"{INDEX}: {question} {said} clicks"
+        elif distances.get(target, 9) > int(said):
+            yield f"{INDEX}: {question} {target or 'nothing'} takes more than {said} clicks"
+        elif name and (name not in manuals or heading and not re.search(f"^=head[12] {re.escape(heading)}$", manuals[name], re.M)):
+            yield f"{INDEX}: {question} {answer}: there is no such section"
+
+
+def complaints_of_index(pages, manuals):
+    text = pages.texts[INDEX]
+    linked = {pages.resolve(INDEX, target)[0] for target in links_of(text)}
+    named = {f"{name}({section})" for name, section in MANUAL.findall(text)}
+    missing = [page for page in pages.texts if page.startswith("docs/") and page != INDEX and page not in linked]
+    yield from (f"{INDEX}: has no {name}" for name in missing + sorted(set(manuals) - named))
+    for page, text in pages.texts.items():
+        yield from (f"{page}: there is no manual {name}({section})" for name, section in sorted(set(MANUAL.findall(text)))
+                    if name.startswith(("collectd-ebpf", "ebpf-")) and f"{name}({section})" not in manuals)
+
+
+# --- installed files --------------------------------------------------------------------------
+
+def names_in(text):
+    """Installed files that this text names."""
+    yield from INSTALLED.findall(text)
+    for kind, name in NAMED.findall(text):
+        yield "/usr/share/doc/collectd-ebpf/" + ("examples/" if kind == "sample" else "") + name
+
+
+def complaints_of_names(path, text, root):
+    for name in sorted(set(names_in(text))):
+        if not PLACEHOLDER.search(name) and not glob.glob(root + name):
+            yield f"{path}: {name}: is not installed"
+    if path.startswith("docs/") and not prose.is_written(path) and path not in FOR_CONTRIBUTORS:
+        yield from (f"{path}: {found}...: is installed as /usr/share/doc/collectd-ebpf/" for found in
+                    sorted(set(SOURCES_OF.findall(text))))
+
+
+def find_texts():
+    """What may name an installed file, and is read where that is installed."""
+    for folder in ("bpf", "conf", "contrib", "docs", "plugin"):
+        for directory, folders, names in os.walk(os.path.join(TOP, folder)):
+            folders[:] = [name for name in folders if name not in ("__pycache__", "pictures") and not name.startswith(".")]
+            yield from (os.path.relpath(os.path.join(directory, name), TOP) for name in sorted(names)
+                        if not name.endswith((".o", ".a", ".png", ".d", ".1", ".5", ".7")))
+
+
+def install(root):
+    """What `make install` makes of documents, headers and the modules of tools."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    done = subprocess.run(["make", "install-data", "install-exec", f"DESTDIR={root}", "prefix=/usr", "libdir=/usr/lib"],
+                          cwd=os.environ.get("abs_top_builddir", "."), env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"FAIL: make install: {done.stderr}")
+
+
+def complaints_of_installed():
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "/tmp")) as root:
+        install(root)
+        top = root + "/usr/share/doc/collectd-ebpf"
+        found = [os.path.relpath(path, top) for path in sorted(glob.glob(f"{top}/**/*.md", recursive=True))]
+        if "index.md" not in found:
+            yield "no index.md is installed"
+        yield from (f"installed {text}" for text in Pages(top, found).all_broken())
+        for path in ["README.md", "CHANGELOG.md", "SECURITY.md", *find_texts()]:
+            try:
+                yield from complaints_of_names(path, prose.read(path), root)
+            except UnicodeDecodeError:
+                pass
+
+
+# --- words ------------------------------------------------------------------------------------
+
+def complaints_of_words(path, text, refused, allowed):
+    """refused, allowed: of prose.find_phrases()"""
+    for sentence in prose.sentences(text, prose.kind_of(path), lists=True):
+        if any(document == path and phrase in sentence for document, phrase in allowed):
+            continue
+        for regex, instead, everywhere in refused:
+            found = None if everywhere else regex.search(sentence)
+            if found:
+                yield f"{path}: \"{sentence[max(found.start() - 40, 0):found.end() + 40]}\": instead: {instead}"
+
+
+def complaints_of_sentences(path, text):
+    lengths = []
+    for sentence in prose.sentences(text, prose.kind_of(path)):
+        lengths.append(prose.count_words(sentence, "md"))
+        if lengths[-1] > SENTENCE_MAX:
+            yield f"{path}: {lengths[-1]} words: \"{sentence[:100]} ...\""
+    if lengths and sum(lengths) > MEAN_MAX * len(lengths):
+        yield f"{path}: a sentence has {sum(lengths) / len(lengths):.1f} words on average, not {MEAN_MAX}"
+
+
+def comments_of(text):
+    """Of an example, as a page."""
+    return "\n\n".join(re.sub(r"^\s*# ?", "", part, flags=re.M).replace("\t", " ") for part in
+                       re.findall(r"(?:^[ \t]*# [^\n]*\n)+", text, re.M))
+
+
+def complaints_of_length(counts):
+    """counts: {path: words}"""
+    for path, most in WORDS_OF.items():
+        if counts.get(path, 0) > most:
+            yield f"{path}: {counts[path]} words, more than {most}"
+    total = sum(count for path, count in counts.items() if not path.startswith("tests/"))
+    print(f"{total} words in total")
+    if total > WORDS_MAX:
+        yield f"{total} words are written by hand, more than {WORDS_MAX}"
+
+
+def complaints_of_prose():
+    refused, allowed = prose.find_phrases()
+    counts = {}
+    for path in prose.find_documents() + ["tests/README.md"]:
+        text = prose.read(path)
+        counts[path] = prose.count_words(text, prose.kind_of(path))
+        print(f"{counts[path]:6} words  {path}")
+        yield from complaints_of_words(path, text, refused, allowed)
+        yield from complaints_of_sentences(path, text)
+    for path in sorted(glob.glob(os.path.join(TOP, "conf", "**", "*.*"), recursive=True)):
+        path = os.path.relpath(path, TOP)
+        yield from (text.replace(".md:", ":", 1) for text in
+                    complaints_of_words(path + ".md", comments_of(prose.read(path)), refused, allowed))
+    for document, phrase in sorted(allowed):
+        if document not in counts or phrase not in prose.plain(prose.prose(prose.read(document), prose.kind_of(document)),
+                                                               prose.kind_of(document)):
+            yield f"{prose.PHRASES}: {document} does not say \"{phrase}\""
+    yield from complaints_of_length(counts)
+
+
+# --- of itself --------------------------------------------------------------------------------
+
+def count(complaints):
+    return len(list(complaints))
+
+
+def check_itself():
+    text = "# A `b`, c: [d](e.md)\n\n## A b c d\n\n[x](y.md#z) `[no](no.md)`\n```\n# no\n[no](no)\n```\n<img\nsrc=\"p.png\">\n"
+    assert anchors_of(text) == {"a-b-c-d", "a-b-c-d-1"}, anchors_of(text)
+    assert links_of(text) == ["e.md", "y.md#z", "p.png"], links_of(text)
+
+    with tempfile.TemporaryDirectory() as top:
+        for path, words in (("docs/index.md", "# I\n\n[a](a.md) `m(1)`\n\n" + QUESTIONS + "\n\n| q | a | c |\n|---|---|---|\n"
+                             "| 1 | [a](a.md) | 1 |\n| 2 | [b](b.md) | 1 |\n| 3 | `m(1)`, TWO | 1 |\n| 4 | [b](b.md) | 2 |\n| 5 | [b](b.md) | 3 |\n"),
+                            ("docs/a.md", "# One two\n\n[b](b.md#no) [b](b.md#yes) [c](c.md) [up](../../x)\n"), ("docs/b.md", "# Yes\n")):
+            os.makedirs(os.path.dirname(os.path.join(top, path)), exist_ok=True)
+            with open(os.path.join(top, path), "w", encoding="utf-8") as file:
+                file.write(words)
+        pages = Pages(top, ["docs/index.md", "docs/a.md", "docs/b.md"])
+        assert count(pages.broken("docs/a.md")) == 3 and not count(pages.broken("docs/index.md"))
+        wrong = list(complaints_of_questions(pages, {"m(1)": "=head1 ONE\n"}))
+        assert [re.sub(r"^\S+ (\d).*", r"\1", text) for text in wrong] == ["5", "2", "3", "5"], wrong
+        pages.texts[INDEX] = "`ebpf-x(1)` [a](a.md)"
+        assert count(complaints_of_index(pages, {"m(1)": ""})) == 3
+        assert count(complaints_of_names("conf/x", f"/usr/share/doc/collectd-ebpf/X.conf. {INSTALLED.pattern[:5]}", top)) == 0
+        assert count(complaints_of_names("docs/x.pod", "F<conf/x> /usr/include/collectd-ebpf/a.h. sample('b')", top)) == 3
+
+    refused = [(re.compile("^Of "), "", False), (re.compile("x"), "", True), (re.compile(r"\bdear\b"), "", False)]
+    page = "A dear one. Of x.\n\n- Of y\n- dear `dear`\n\n| Of z |\n\n    dear\n"
+    assert count(complaints_of_words("a.md", page, refused, set())) == 5
+    assert count(complaints_of_words("a.md", page, refused, {("a.md", "A dear")})) == 4
+    assert count(complaints_of_words("a.pod", "=item Of x\n\nOf B<x>, C<dear>. F<Of>\n\n dear\n", refused, set())) == 1
+    assert count(complaints_of_sentences("a.md", "a " * 41 + "\n\n- " + "b " * 99)) == 2
+    assert len(prose.sentences("A `b`. C `d`, e.g. D. Wong's. e", "md")) == 3
+    assert not count(complaints_of_sentences("a.md", "A. b c: e.g. d.\n\n# " + "b " * 99 + "\n\n    " + "c " * 99))
+    assert prose.count_words("a b-c - `d e`\n\n    no\n\n<!-- x: begin -->\nno\n<!-- x: end -->\n", "md") == 4
+    assert prose.count_words("=item C<a> b\n\n no\n\nc\n", "pod") == 3
+
+
+def main():
+    check_itself()
+    pages = Pages(TOP, [path for path in prose.find_pages() if path.endswith(".md")])
+    manuals = {manual_of(path): prose.read(path) for path in prose.find_pages() if path.endswith(".pod")}
+    complaints = [*pages.all_broken(), *complaints_of_index(pages, manuals), *complaints_of_questions(pages, manuals),
+                  *complaints_of_installed(), *complaints_of_prose()]
+    for text in complaints:
+        print(f"FAIL: {text}")
+    print(f"{len(pages.texts)} pages, {len(manuals)} manuals, {len(complaints)} complaints")
+    sys.exit(bool(complaints))
+
+
+main()
