@@ -139,7 +139,7 @@ def complaints_of_topics(pages, manuals):
 
 
 def complaints_of_index(pages, manuals):
-    text = pages.texts[INDEX]
+    text = pages.texts[INDEX].partition(TOPICS)[0]
     linked = {pages.resolve(INDEX, target)[0] for target in links_of(text)}
     named = {f"{name}({section})" for name, section in MANUAL.findall(text)}
     missing = [page for page in pages.texts if page.startswith("docs/") and page != INDEX and page not in linked]
