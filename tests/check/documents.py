@@ -30,6 +30,7 @@ TOPICS, TOPICS_MIN = "## Questions before a decision", 20
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)|<(?:img|a)\s[^>]*?(?:src|href)=\"([^\"]+)\"")
 ELSEWHERE = re.compile(r"[a-z]+:")
 MANUAL = re.compile(r"`([\w-]+)\(([1-8])\)`")
+OUR_MANUAL = re.compile(r"\b((?:collectd-ebpf|ebpf-)[a-z-]*)>?\(([1-8])\)")
 INSTALLED = re.compile(r"/usr/(?:share/doc|share|include|libexec)/collectd-ebpf(?:/[\w.*+@-]*[\w*])*")
 # Tools name a document and an example by these functions of contrib/lib/samples.py.
 NAMED = re.compile(r"\b(document|sample)\(f?[\"']([\w./-]+)[\"']\)")
@@ -144,9 +145,6 @@ def complaints_of_index(pages, manuals):
     named = {f"{name}({section})" for name, section in MANUAL.findall(text)}
     missing = [page for page in pages.texts if page.startswith("docs/") and page != INDEX and page not in linked]
     yield from (f"{INDEX}: has no {name}" for name in missing + sorted(set(manuals) - named))
-    for page, text in pages.texts.items():
-        yield from (f"{page}: there is no manual {name}({section})" for name, section in sorted(set(MANUAL.findall(text)))
-                    if name.startswith(("collectd-ebpf", "ebpf-")) and f"{name}({section})" not in manuals)
 
 
 # --- installed files --------------------------------------------------------------------------
@@ -159,6 +157,10 @@ def names_in(text):
 
 
 def complaints_of_names(path, text, root):
+    for name, section in sorted(set(OUR_MANUAL.findall(text))):
+        pod = f"docs/{name}.pod"
+        if not os.path.exists(os.path.join(TOP, pod)) or manual_of(pod) != f"{name}({section})":
+            yield f"{path}: there is no manual {name}({section})"
     for name in sorted(set(names_in(text))):
         if not PLACEHOLDER.search(name) and not glob.glob(root + name):
             yield f"{path}: {name}: is not installed"
@@ -193,7 +195,7 @@ def complaints_of_installed():
         if "index.md" not in found:
             yield "no index.md is installed"
         yield from (f"installed {text}" for text in Pages(top, found).all_broken())
-        for path in ["README.md", "CHANGELOG.md", "SECURITY.md", *find_texts()]:
+        for path in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", *find_texts()]:
             try:
                 yield from complaints_of_names(path, prose.read(path), root)
             except UnicodeDecodeError:
@@ -283,8 +285,10 @@ def check_itself():
         wrong = list(complaints_of_topics(pages, {"m(1)": "=head1 ONE\n"}))
         assert [re.sub(r"^\S+ (\d).*", r"\1", text) for text in wrong] == ["5", "2", "3", "5"], wrong
         pages.texts[INDEX] = "`ebpf-x(1)` [a](a.md)"
-        assert count(complaints_of_index(pages, {"m(1)": ""})) == 3
+        assert count(complaints_of_index(pages, {"m(1)": ""})) == 2
         assert count(complaints_of_names("conf/x", f"/usr/share/doc/collectd-ebpf/X.conf. {INSTALLED.pattern[:5]}", top)) == 0
+        assert count(complaints_of_names("conf/x", "B<ebpf-top>(1) collectd-ebpf(5)", top)) == 0
+        assert count(complaints_of_names("conf/x", "B<ebpf-top>(5) ebpf-none(1)", top)) == 2
         assert count(complaints_of_names("docs/x.pod", "F<conf/x> /usr/include/collectd-ebpf/a.h. sample('b')", top)) == 3
 
     refused = [(re.compile("^Of "), "", False), (re.compile("x"), "", True), (re.compile(r"\bbad\b"), "", False)]
