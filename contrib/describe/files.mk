@@ -4,14 +4,13 @@
 # contrib/describe/describe.c and contrib/describe/update-documents.
 ebpf_describe_SOURCES = contrib/describe/describe.c contrib/describe/help.c contrib/describe/help.h \
 	contrib/describe/types.c contrib/describe/types.h
-EXTRA_DIST += contrib/describe/fleet.py
 TYPES_DB = /usr/share/collectd/types.db
 described = README.md contrib/lib/series.py contrib/lib/texts.py \
-	docs/collectd-ebpf-metrics.pod docs/costs.md docs/receivers.md
+	docs/collectd-ebpf-metrics.pod docs/costs.md docs/receivers.md docs/rollout.md
 series.json: ebpf-describe $(probe_objects) Makefile
 	$(AM_V_GEN)./ebpf-describe '$(TYPES_DB)' $(probe_objects) >$@.tmp && mv $@.tmp $@
 describe: series.json
 	$(srcdir)/contrib/describe/update-documents series.json $(srcdir)/docs/measured.md $(described:%=$(srcdir)/%)
-EXTRA_DIST += contrib/describe/figures.py contrib/describe/metrics_page.py contrib/describe/series_tags.py \
+EXTRA_DIST += contrib/describe/figures.py contrib/describe/fleet.py contrib/describe/metrics_page.py contrib/describe/series_tags.py \
 	contrib/describe/update-documents
 .PHONY: describe
