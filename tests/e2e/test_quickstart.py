@@ -165,11 +165,11 @@ def check_values(check, run, begin, end, samples):
     check.figures.within("checks and other, processes started", own + others, 0.9 * storm, math.inf)
 
     # The service is new in the first interval, has a row of its own in the second, and its first reading is no rate.
-    seen = sum(rows("shop", "total_requests"))
-    check.within("shop, requests answered", seen, 1, answered)
-    check.figures.within("shop, requests answered", seen, 0.8 * answered, answered)
-    slow = rows("shop", "latency-response-percentile-99")
-    check.within("shop, slowest 99th percentile", max(slow), 0.001, end - begin)
+    seen = sum(rows("webshop", "total_requests"))
+    check.within("webshop, requests answered", seen, 1, answered)
+    check.figures.within("webshop, requests answered", seen, 0.8 * answered, answered)
+    slow = rows("webshop", "latency-response-percentile-99")
+    check.within("webshop, slowest 99th percentile", max(slow), 0.001, end - begin)
 
     peak = max(rows("report", "ps_rss-peak", consolidation="MAX"))
     check.within("report, peak of its memory", peak, MIB, 230 * MIB)
@@ -178,9 +178,9 @@ def check_values(check, run, begin, end, samples):
     memory = max(rows("thumbnails", "ps_rss"))
     check.within("thumbnails, its memory at most", memory, MIB, 200 * MIB)
     check.figures.within("thumbnails, its memory at most", memory, 40 * MIB, 200 * MIB)
-    written = sum(rows("backup", "disk_octets", "write"))
-    check.within("backup, bytes written", written, 0, 16 * MIB * ((end - begin) / 2 + 1))
-    check.figures.within("backup, bytes written", written, 16 * MIB * 0.9, 16 * MIB * (SECONDS / 2 + 1))
+    written = sum(rows("full-backup", "disk_octets", "write"))
+    check.within("full-backup, bytes written", written, 0, 16 * MIB * ((end - begin) / 2 + 1))
+    check.figures.within("full-backup, bytes written", written, 16 * MIB * 0.9, 16 * MIB * (SECONDS / 2 + 1))
     own = max(rows("self", "duration-read_process", "seconds"))
     check.within("time of a reading", own, 1e-6, math.inf)
     check.figures.within("time of a reading", own, 1e-6, INTERVAL)
@@ -207,19 +207,19 @@ def check_figures(check, run, page, samples):
     with open(os.path.join(run.output, "log", "graphs.log"), encoding="utf-8") as log:
         check.equal("complaints of ebpf-graph", [line for line in log if not line.startswith("+ ")], [])
     table = page.tables["span"]
-    for service in ("encoder", "report", "thumbnails", "kernel", "shop", "visitors"):
+    for service in ("encoder", "report", "thumbnails", "kernel", "webshop", "visitors"):
         check.true(f"{service} is in the table of the page", service in table)
     # Others may leave little CPU time for these.
-    for service in ("checks", "backup"):
+    for service in ("checks", "full-backup"):
         check.figures.true(f"{service} is in the table of the page", service in table)
     check.contains("the terminal's table", run.said, "\nservice ")
     check.figures.contains("the terminal's table", run.said, "\nencoder")
     truth = percent_between(samples, samples[0][0], samples[-1][0])
-    used, tail = float(table["encoder"]["CPU"]), table["shop"]["p99"]
+    used, tail = float(table["encoder"]["CPU"]), table["webshop"]["p99"]
     check.true("encoder, CPU in the table", used > 0, used)
     check.figures.within("encoder, CPU in the table", used, 0.3 * truth, 100.5)
-    check.true("shop, response time in the table", re.fullmatch(r"[\d.]+ m?s", tail), tail)
-    check.figures.true("shop, response time in the table", tail.endswith(" ms"), tail)
+    check.true("webshop, response time in the table", re.fullmatch(r"[\d.]+ m?s", tail), tail)
+    check.figures.true("webshop, response time in the table", tail.endswith(" ms"), tail)
 
 
 def write_program(directory, name, *lines):
@@ -268,7 +268,7 @@ def keep_build(directory):
 
 
 def watch(check, output):
-    receiver.wait_until("slack of shop", lambda: path_of(output, "shop", "percent-slack"))
+    receiver.wait_until("slack of webshop", lambda: path_of(output, "webshop", "percent-slack"))
     top_command = [os.path.join(TOP, "contrib", "ebpf-top"), "--socket", os.path.join(output, "socket"), "--once"]
     seen = subprocess.run(top_command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           check=False)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Pages that a reader follows: their blocks of commands, each with the output that the page shows."""
+
+import os
+import re
+
+from e2e import TOP
+
+BLOCK = re.compile(r"```(\w*)\n(.*?)```\n", re.DOTALL)
+NUMBER = re.compile(r"\d[\d.,]*")
+# A number with its unit, or a dash in its place.
+VALUE = re.compile(r"[+-]?\d[\d.,]*(?:[kKMGTmunµ]?i?(?:s|B)?|%|h|min)[,;:.]?|–")
+VALUES = r"(?:[+-]?\d[\d.,]*[A-Za-zµ%]*[,;:.]?|–)"
+REST = "..."
+
+
+def read(name):
+    """[(kind, text of the block, text before it), ...] of a page of docs/."""
+    with open(os.path.join(TOP, "docs", name), encoding="utf-8") as file:
+        page = file.read()
+    return [(*found.groups(), page[:found.start()]) for found in BLOCK.finditer(page)]
+
+
+def steps(blocks):
+    """[(commands, the output that is shown or None), ...]"""
+    found = []
+    for kind, text, _ in blocks:
+        if kind == "sh":
+            found.append((text, None))
+        elif kind == "text":
+            found[-1] = (found[-1][0], text)
+    return found
+
+
+def pattern(line):
+    """A regular expression for a line of output: other numbers, the same names."""
+    words = (VALUES if VALUE.fullmatch(word) else r"\d[\d.,]*".join(map(re.escape, NUMBER.split(word)))
+             for word in line.split())
+    return re.compile(r"\s*" + r"\s+".join(words) + r"\s*")
+
+
+def missing(want, got):
+    """The lines that a page shows and the output has not. "..." is the rest of a line, or other lines."""
+    lines = got.splitlines()
+    shown = [line for line in want.splitlines() if line.strip() not in ("", REST)]
+    return [line for line in shown if not any(matches(line, other) for other in lines)]
+
+
+def matches(line, other):
+    if line.endswith(REST):
+        return bool(pattern(line.removesuffix(REST)).match(other))
+    return bool(pattern(line).fullmatch(other))
