@@ -32,21 +32,21 @@ def steps(blocks):
     return found
 
 
-def pattern(line):
+def as_regex(line):
     """A regular expression for a line of output: other numbers, the same names."""
     words = (VALUES if VALUE.fullmatch(word) else r"\d[\d.,]*".join(map(re.escape, NUMBER.split(word)))
              for word in line.split())
     return re.compile(r"\s*" + r"\s+".join(words) + r"\s*")
 
 
-def missing(want, got):
+def absent(shown, said):
     """The lines that a page shows and the output has not. "..." is the rest of a line, or other lines."""
-    lines = got.splitlines()
-    shown = [line for line in want.splitlines() if line.strip() not in ("", REST)]
-    return [line for line in shown if not any(matches(line, other) for other in lines)]
+    lines = said.splitlines()
+    return [line for line in shown.splitlines()
+            if line.strip() not in ("", REST) and not any(matches(line, other) for other in lines)]
 
 
 def matches(line, other):
     if line.endswith(REST):
-        return bool(pattern(line.removesuffix(REST)).match(other))
-    return bool(pattern(line).fullmatch(other))
+        return bool(as_regex(line.removesuffix(REST)).match(other))
+    return bool(as_regex(line).fullmatch(other))

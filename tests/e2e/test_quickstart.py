@@ -229,9 +229,9 @@ def write_program(directory, name, *lines):
     os.chmod(script.name, 0o755)
 
 
-def built(check):
-    """Programs with which the plugin that is to be built is the one of this build."""
-    directory = os.path.join(check.dir, "built")
+def built(parent):
+    """A directory of programs with which the plugin that is to be built is the one of this build."""
+    directory = os.path.join(parent, "built")
     write_program(directory, "autoreconf", "echo '#!/bin/sh' >configure", "chmod +x configure")
     write_program(directory, "make", '[ "$1" = install ] || exit 0',
                   f'exec /usr/bin/make -C "{os.path.abspath(lib.BUILD)}" "$@" prefix=/usr libdir=/usr/lib')
@@ -241,7 +241,7 @@ def built(check):
 def test_run(check, ledger):
     output = os.path.join(check.dir, "out")
     begin = time.time()
-    run = Quickstart(output, path="" if BUILDS else built(check) + ":")
+    run = Quickstart(output, path="" if BUILDS else built(check.dir) + ":")
     run.read_until("4/6")
     daemon = wait_for("collectd", "quickstart")
     check_names(check, run)
@@ -316,18 +316,23 @@ def test_usage(check, _):
         check.contains(f"{arguments}: the first line", done.stderr.partition("\n")[0], word)
 
 
-with Check() as checks:
-    if os.geteuid() != 0:
-        raise Skip("needs root to load BPF programs")
-    if not os.path.exists("/sys/kernel/btf/vmlinux"):
-        raise Skip("this kernel has no BTF (/sys/kernel/btf/vmlinux)")
-    if not shutil.which("bpftool"):
-        raise Skip("bpftool is not installed")
-    # Whatever quickstart leaves behind becomes a child of this process.
-    ctypes.CDLL(None).prctl(lib.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    try:
-        for test in (test_usage, test_run, test_interrupt, test_failure):
-            print("---", test.__name__)
-            test(checks, lib.Ledger())
-    finally:
-        lib.kill_descendants()
+def main():
+    with Check() as checks:
+        if os.geteuid() != 0:
+            raise Skip("needs root to load BPF programs")
+        if not os.path.exists("/sys/kernel/btf/vmlinux"):
+            raise Skip("this kernel has no BTF (/sys/kernel/btf/vmlinux)")
+        if not shutil.which("bpftool"):
+            raise Skip("bpftool is not installed")
+        # Whatever quickstart leaves behind becomes a child of this process.
+        ctypes.CDLL(None).prctl(lib.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        try:
+            for test in (test_usage, test_run, test_interrupt, test_failure):
+                print("---", test.__name__)
+                test(checks, lib.Ledger())
+        finally:
+            lib.kill_descendants()
+
+
+if __name__ == "__main__":
+    main()

@@ -9,12 +9,14 @@ import re
 import shutil
 import subprocess
 
-from e2e import TOP, Skip
+import follow
+from e2e import Skip
 
 import lib
 from lib import Test
 
-PAGE = os.path.join(TOP, "docs", "writing-a-probe.md")
+PAGE = "writing-a-probe.md"
+END = "## Adding a probe to this repository"  # of the example
 MANUAL = os.path.join(TOP, "docs", "collectd-ebpf-objects.pod")
 # Rather than for so many seconds, its commands wait until SIGUSR1 is not pending, or for two readings, which are not as
 # far apart as on the page.
@@ -29,7 +31,6 @@ sleep() {
 """
 SUBSTITUTIONS = {"Interval 2": "Interval 0.5"}
 OBJECTS = "/usr/lib/collectd/ebpf"
-BLOCK = re.compile(r"```(\w*)\n(.*?)```\n", re.DOTALL)
 FILE = re.compile(r"Write\s+`([a-z.]+)`:\s*$")
 # The time and the day, which are others.
 MOMENT = re.compile(r"\b\d{10}\.\d{3}\b|\b\d{4}-\d\d-\d\d\b")
@@ -38,24 +39,20 @@ MOMENT = re.compile(r"\b\d{10}\.\d{3}\b|\b\d{4}-\d\d-\d\d\b")
 def read_page(directory):
     """[(commands, what is to be seen or None), ...] of the page's example; its files go into the directory, from where a
     command fetches each when it is its turn."""
-    with open(PAGE, encoding="utf-8") as file:
-        example = file.read().partition("## Adding a probe to this repository")[0]
-    steps = []
-    for found in BLOCK.finditer(example):
-        kind, text = found.groups()
-        name = FILE.search(example[:found.start()])
+    blocks = []
+    for kind, text, before in follow.read(PAGE):
+        if END in before:
+            break
+        name = FILE.search(before)
         if name:
             path = os.path.join(directory, name.group(1))
             for there, here in SUBSTITUTIONS.items() if lib.SLOWNESS < 2 else ():
                 text = text.replace(there, here)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-            steps.append((f"cp {path} .\n", None))
-        elif kind == "sh":
-            steps.append((text, None))
-        elif kind == "text":
-            steps[-1] = (steps[-1][0], text)
-    return steps
+            kind, text = "sh", f"cp {path} .\n"
+        blocks.append((kind, text, before))
+    return follow.steps(blocks)
 
 
 def add_ten_lines(steps, directory):
