@@ -11,7 +11,7 @@ NUMBER = re.compile(r"\d[\d.,]*")
 # A number with its unit, or a dash in its place.
 VALUE = re.compile(r"[+-]?\d[\d.,]*(?:e[+-]\d+)?(?:[kKMGTmunµ]?i?(?:s|B)?|%|h|min)[,;:.]?|–")
 VALUES = r"(?:[+-]?\d[\d.,]*(?:e[+-]\d+)?[A-Za-zµ%]*[,;:.]?|–)"
-REST = "..."
+ANY = "..."
 
 
 def read(name):
@@ -35,7 +35,7 @@ def steps(blocks):
 def as_regex(line):
     """Of a line of output: other numbers, the same names. "..." is any text."""
     parts = (r"\s+".join(VALUES if VALUE.fullmatch(word) else r"\d[\d.,]*".join(map(re.escape, NUMBER.split(word)))
-                         for word in part.split()) for part in line.split(REST))
+                         for word in part.split()) for part in line.split(ANY))
     return re.compile(r"\s*" + r".*?".join(parts) + r"\s*")
 
 
@@ -43,4 +43,4 @@ def absent(shown, said):
     """The lines that a page shows and the output has not. A line "..." is any lines."""
     lines = said.splitlines()
     return [line for line in shown.splitlines()
-            if line.strip() not in ("", REST) and not any(as_regex(line).fullmatch(other) for other in lines)]
+            if line.strip() not in ("", ANY) and not any(as_regex(line).fullmatch(other) for other in lines)]

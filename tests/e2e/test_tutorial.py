@@ -18,7 +18,7 @@ from lib import Test
 LONG = bool(os.environ.get("TEST_LONG"))
 SHORT = {"--seconds 900": "--seconds 180", "sleep 240": "sleep 48"}
 READY, CLEAN_UP = "Watch it:", "rm -rf "
-HOST, PLACE = "web1", "/root/collectd-ebpf"   # of the page
+HOST, CLONE = "web1", "/root/collectd-ebpf"   # of the page
 PATIENCE = 900 if LONG else 180  # s
 
 
@@ -57,7 +57,7 @@ class Tutorial:
             os.killpg(self.load.pid, signal.SIGINT)
         return self.load.wait()
 
-    def take(self, commands, shown):
+    def follow(self, commands, shown):
         name = commands.strip().partition("\n")[0]
         for there, here in SHORT.items() if not LONG else ():
             commands = commands.replace(there, here)
@@ -70,7 +70,7 @@ class Tutorial:
             said, complaints = process.communicate(timeout=PATIENCE)
             self.test.equal(f"{name}: exit status, complaints", (process.returncode, complaints), (0, ""))
         print(said)
-        absent = follow.absent(shown or "", said.replace(self.directory, PLACE))
+        absent = follow.absent(shown or "", said.replace(self.directory, CLONE))
         self.test.equal(f"{name}: lines of the page that it does not print", absent, [])
 
 
@@ -84,7 +84,7 @@ def main():
         tutorial = Tutorial(test)
         try:
             for commands, shown in steps:
-                tutorial.take(commands, shown)
+                tutorial.follow(commands, shown)
         finally:
             tutorial.interrupt()
         test.equal("its directory is left", os.path.exists(os.path.join(tutorial.directory, "quickstart-out")), False)
