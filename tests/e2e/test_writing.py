@@ -10,7 +10,7 @@ import shutil
 import subprocess
 
 import follow
-from e2e import Skip
+from e2e import TOP, Skip
 
 import lib
 from lib import Test
