@@ -272,7 +272,7 @@ def watch(check, output):
     top_command = [os.path.join(TOP, "contrib", "ebpf-top"), "--socket", os.path.join(output, "socket"), "--once"]
     seen = subprocess.run(top_command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           check=False)
-    check.contains("ebpf-top, meanwhile", seen.stdout, "\nshop ")
+    check.contains("ebpf-top, meanwhile", seen.stdout, "\nwebshop ")
 
 
 def test_interrupt(check, ledger):
