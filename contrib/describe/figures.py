@@ -125,7 +125,7 @@ def readme(page):
 
 def accuracy(page):
     capacity = "capacity at 40 % of the load"
-    near = page.wanted.get(("servers", "nginx: p50 of responses"), "").partition(" within ")[2] or "what is wanted"
+    near = page.wanted.get(("servers", "nginx: p50 of responses"), "").partition(" within ")[2].replace(" us", " microseconds") or "what is wanted"
     response = (page.got("evidence", f"response p50, divided by the client's, {arrivals}").partition(", services")[0]
                 for arrivals in ("poisson", "bursty"))
     return table([

@@ -17,7 +17,7 @@ WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE""".split()
 NUMBERS = {name: number for number, name in enumerate(EVERY)}
 # Capabilities that collectd works without.
 OPTIONAL = {
-    "SYS_ADMIN": "uprobes, hooks in modules, run time of each program",
+    "SYS_ADMIN": "functions of programs before Linux 6.6, hooks in modules, run time of each program",
     "SYS_PTRACE": "functions in files of containers and of other users' services",
     "SYSLOG": "names of the kernel's functions where kernel.kptr_restrict is 1",
     "DAC_READ_SEARCH": "paths of cgroups as labels",

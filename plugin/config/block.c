@@ -224,12 +224,14 @@ bool block_parse(struct context *context, const oconfig_item_t *block, const str
 const char *block_name(struct context *context, const oconfig_item_t *block)
 {
 	const char *name = option_string(block);
+	char cleaned[CONFIG_NAME_MAX];
 
+	name_clean(cleaned, sizeof(cleaned), name ?: "");
 	if (!name || strlen(name) >= CONFIG_NAME_MAX || strchr(name, '/'))
 		block_mistake(context, block,
 			      "it takes one name in quotes, of up to %d bytes, without a slash",
 			      CONFIG_NAME_MAX - 1);
-	else if (name_is_reserved(name))
+	else if (name_is_reserved(cleaned))
 		block_mistake(context, block, "this name is reserved, choose another");
 	else
 		return name;

@@ -51,8 +51,16 @@ void name_clean(char *to, size_t size, const char *name)
 		if (to[i + 1] == '\0')
 			to[0] = '_';
 }
-/* Neither "." nor "..". */
+
 bool name_is_reserved(const char *name)
 {
-	return !strcmp(name, "other") || !strcmp(name, "kernel") || !strcmp(name, "self");
+	static const char *const names[] = { "other", "kernel", "self" };
+	size_t length = strlen(name);
+
+	while (length && name[length - 1] == '_')
+		length--;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (length == strlen(names[i]) && !strncmp(name, names[i], length))
+			return true;
+	return false;
 }

@@ -11,7 +11,7 @@
  * characters and bytes that are no UTF-8 become '_'. */
 void name_clean(char *to, size_t size, const char *name);
 
-/* Is this a name of the plugin's own series? */
+/* Is this a name of the plugin's own series, or one that is made of it by appended underscores? name: cleaned */
 bool name_is_reserved(const char *name);
 
 #endif

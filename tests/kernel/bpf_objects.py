@@ -83,8 +83,8 @@ def map_number(pid, name):
     return max(entry["id"] for entry in show("map", numbers("map", pid)) if entry.get("name") == name)
 
 
-def instructions(pid):
-    """{name: bpftool's text} of the instructions that the kernel has left of a process's programs."""
+def instructions(pid, prefix):
+    """{name: bpftool's text} of the instructions that the kernel has left of a process's programs, if they are called so."""
     return {entry["name"]: subprocess.run([BPFTOOL, "prog", "dump", "xlated", "id", str(entry["id"])], capture_output=True,
                                           text=True, check=True).stdout
-            for entry in show("prog", numbers("prog", pid))}
+            for entry in show("prog", numbers("prog", pid)) if entry["name"].startswith(prefix)}

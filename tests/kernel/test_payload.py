@@ -11,7 +11,7 @@ import time
 
 import bpf_objects
 import http2
-from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts, without
 from request_hook_sets import HOOK_SETS, gets
 from responses import finish, serve_each, start
 
@@ -19,7 +19,7 @@ NAME = "kt_payload"
 INTERVAL = 0.3 if SLOWNESS < 2 else 3
 EXCHANGES, STREAMS = 5, 7  # of a connection, and of each of these
 REQUEST = http2.headers(1, http2.END_STREAM)
-SERVICE = f'<Service "web">\n Process "{NAME}"\n Response "2xx" "HTTP/2 2"\n</Service>\n'
+SERVICE = without("delay", "disk", "limits", "oom", "process") + f'<Service "web">\n Process "{NAME}"\n Response "2xx" "HTTP/2 2"\n</Service>\n'
 PROBE = '<Probe "request">\n HookSet {}\n Option "syscalls"\n Collect "default" "total_connections-unread"\n {}\n</Probe>\n'
 MESSAGE = 'ignoring Response in <Service "web">: Parameter "payload" false in <Probe "request"> forbids to read responses'
 READS = "call bpf_probe_read_user#"
@@ -52,8 +52,8 @@ def ask(where):
 
 def user_reads(daemon):
     """The programs of the probe that read memory of processes."""
-    found = bpf_objects.instructions(daemon.process.pid)
-    return sorted(name for name, text in found.items() if name.startswith("request_") and READS in text)
+    found = bpf_objects.instructions(daemon.process.pid, "request_")
+    return sorted(name for name, text in found.items() if READS in text)
 
 
 def start_daemon(test, hook_set, parameter):

@@ -206,6 +206,8 @@ static void test_mistakes(void)
 		  X63 "x\">: it takes one name" },
 		{ "<Service \"other\">\nProcess \"a\"\n</Service>",
 		  "ignoring <Service \"other\">: this name is reserved" },
+		{ "<Service \"self _\">\nProcess \"x\"\n</Service>",
+		  "ignoring <Service \"self _\">: this name is reserved" },
 		{ "<Service \"kernel\">\nProcess \"a\"\n</Service>", "\"kernel\">: this name is" },
 		{ "<Service \"self\">\nProcess \"a\"\n</Service>", "\"self\">: this name is" },
 		{ "<Service \"a\">\n</Service>",
