@@ -145,7 +145,7 @@ def check_debug(test, load, text):
                CALLS)
     logged = [line for line in daemon.log() if f"[notice] ebpf plugin: probe attach: only the symbols of {path} are used" in line]
     test.equal("messages about the separate file", len(logged), 1)
-    test.contains("which", "".join(logged), f"cannot use {where}/{found[2]}.debug: it is no 64-bit file")
+    test.contains("which", "".join(logged), f"cannot use {where}/{found[2]}.debug: it is not a 64-bit file")
     test.equal("messages about what it might have", len(daemon.complaints()), 2)
     process.end()
 
