@@ -24,7 +24,7 @@ COSTS = {   # by probe: (what an operator calls it, part of docs/measured.md, wh
                 ("a request of HTTP/2 (nghttpd)", "requests", f"{HTTP2}: this probe, added"),
                 ("... throughput", "requests", f"{HTTP2}: exchanges per second with this probe"),
                 ("a message that is not watched", "requests",
-                 "memcached: message between unwatched sockets, beyond empty programs")),
+                 "memcached: message between unwatched sockets, added")),
     "delay": (("a sample of 21,000 threads", "daemon", "sampling, 21,000 threads: a sample"),
               ("all samples, part of one CPU", "daemon", "sampling, 21,000 threads: part of one CPU")),
 }
