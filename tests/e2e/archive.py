@@ -32,15 +32,19 @@ def pieces(kind, rows, lost=NOTHING):
 
 
 def expected(kind, rows, step, lost):
-    """{end of step: mean value over it}, of the steps that are known wholly."""
-    known, total = {}, {}
+    """{end of step: mean value over it}, of the steps that are known wholly. Steps that end between two readings, where one is
+    missing, are left out: RRD gives them one value, the mean of them all."""
+    known, total, mixed = {}, {}, set()
     for begin, end, value in pieces(kind, rows, lost):
-        for stop in range(int(begin) // step * step + step, math.ceil(end) + step, step):
+        stops = range(int(begin) // step * step + step, math.ceil(end) + step, step)
+        for stop in stops:
             seconds = min(end, stop) - max(begin, stop - step)
             if seconds > 0:
                 known[stop] = known.get(stop, 0) + seconds
                 total[stop] = total.get(stop, 0) + seconds * value
-    return {stop: total[stop] / step for stop, seconds in known.items() if abs(seconds - step) < 1e-3}
+        ended = [stop for stop in stops if stop <= end]
+        mixed.update(ended if len(ended) > 1 else ())
+    return {stop: total[stop] / step for stop, seconds in known.items() if abs(seconds - step) < 1e-3 and stop not in mixed}
 
 
 class Clock:
