@@ -11,6 +11,9 @@ NUMBER = re.compile(r"\d[\d.,]*")
 # A number with its unit, or a dash in its place.
 VALUE = re.compile(r"[+-]?\d[\d.,]*(?:e[+-]\d+)?(?:[kKMGTmunµ]?i?(?:s|B)?|%|h|min)[,;:.]?|–")
 VALUES = r"(?:[+-]?\d[\d.,]*(?:e[+-]\d+)?[A-Za-zµ%]*[,;:.]?|–)"
+# Names of days and months, which are others as numbers are.
+NAMES = [f"(?:{names.replace(' ', '|')})" for names in (
+    "Mon Tue Wed Thu Fri Sat Sun", "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec")]
 ANY = "..."
 
 
@@ -19,6 +22,25 @@ def read(name):
     with open(os.path.join(TOP, "docs", name), encoding="utf-8") as file:
         page = file.read()
     return [(*found.groups(), page[:found.start()]) for found in BLOCK.finditer(page)]
+
+
+def with_files(blocks, name_of, directory, substitutions=()):
+    """The blocks, in which a file of the page is the command that copies it from the directory to its name.
+
+    name_of: matches the text before such a block; substitutions: [(text of the page, text for here), ...]
+    """
+    found = []
+    for kind, text, before in blocks:
+        name = name_of.search(before)
+        if name:
+            path = os.path.join(directory, os.path.basename(name.group(1)))
+            for there, here in substitutions:
+                text = text.replace(there, here)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            kind, text = "sh", f"cp {path} {name.group(1)}\n"
+        found.append((kind, text, before))
+    return found
 
 
 def steps(blocks):
@@ -32,15 +54,27 @@ def steps(blocks):
     return found
 
 
+def word_as_regex(word):
+    if VALUE.fullmatch(word):
+        return VALUES
+    return next((names for names in NAMES if re.fullmatch(names, word)), r"\d[\d.,]*".join(map(re.escape, NUMBER.split(word))))
+
+
 def as_regex(line):
     """Of a line of output: other numbers, the same names. "..." is any text."""
-    parts = (r"\s+".join(VALUES if VALUE.fullmatch(word) else r"\d[\d.,]*".join(map(re.escape, NUMBER.split(word)))
-                         for word in part.split()) for part in line.split(ANY))
+    parts = (r"\s+".join(map(word_as_regex, part.split())) for part in line.split(ANY))
     return re.compile(r"\s*" + r".*?".join(parts) + r"\s*")
 
 
 def absent(shown, said):
-    """The lines that a page shows and the output has not. A line "..." is any lines."""
-    lines = said.splitlines()
-    return [line for line in shown.splitlines()
-            if line.strip() not in ("", ANY) and not any(as_regex(line).fullmatch(other) for other in lines)]
+    """The lines that a page shows and the output has not, or not as often. A line "..." is any lines."""
+    lines, missing = said.splitlines(), []
+    for line in shown.splitlines():
+        if line.strip() in ("", ANY):
+            continue
+        found = next((other for other in lines if as_regex(line).fullmatch(other)), None)
+        if found is None:
+            missing.append(line)
+        else:
+            lines.remove(found)
+    return missing

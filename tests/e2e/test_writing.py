@@ -39,20 +39,8 @@ MOMENT = re.compile(r"\b\d{10}\.\d{3}\b|\b\d{4}-\d\d-\d\d\b")
 def read_page(directory):
     """[(commands, what is to be seen or None), ...] of the page's example; its files go into the directory, from where a
     command fetches each when it is its turn."""
-    blocks = []
-    for kind, text, before in follow.read(PAGE):
-        if END in before:
-            break
-        name = FILE.search(before)
-        if name:
-            path = os.path.join(directory, name.group(1))
-            for there, here in SUBSTITUTIONS.items() if lib.SLOWNESS < 2 else ():
-                text = text.replace(there, here)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-            kind, text = "sh", f"cp {path} .\n"
-        blocks.append((kind, text, before))
-    return follow.steps(blocks)
+    blocks = [block for block in follow.read(PAGE) if END not in block[2]]
+    return follow.steps(follow.with_files(blocks, FILE, directory, SUBSTITUTIONS.items() if lib.SLOWNESS < 2 else ()))
 
 
 def add_ten_lines(steps, directory):
