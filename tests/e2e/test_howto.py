@@ -31,10 +31,10 @@ FILE = re.compile(r"`(/etc/[a-z/.-]+)`:\s*$")
 # Which of two machines the next commands are for.
 PLACE = re.compile(r"\b[Oo]n (?:the|each) (central machine|sender)\b")
 CENTRAL, SENDER = "192.0.2.1", "192.0.2.11"
-CONFIGURATION = f"""\
-Hostname "{{host}}"
+CONFIGURATION = """\
+Hostname "{host}"
 FQDNLookup false
-Interval {INTERVAL}
+Interval {interval}
 LoadPlugin logfile
 <Plugin logfile>
   LogLevel "info"
@@ -110,7 +110,8 @@ class Machine:
         test.at_end(self.cgroups.remove)
         etc, upper, work = (test.mkdir(f"{page}/{name}") for name in ("collectd", "etc", "work"))
         os.makedirs(f"{etc}/collectd.conf.d")
-        receiver.write(f"{etc}/collectd.conf", CONFIGURATION.format(host=host))
+        receiver.write(f"{etc}/collectd.conf", CONFIGURATION.format(
+            host=host, interval=1 if space and lib.SLOWNESS < 2 else INTERVAL))
         receiver.write(f"{etc}/collectd.conf.d/ebpf.conf", plugins)
         shutil.copy(os.path.join(TOP, "conf", "unixsock.conf"), f"{etc}/collectd.conf.d/00-ebpf-unixsock.conf")
         mounts = lib.in_mounts(f"mount -t overlay -o lowerdir=/etc,upperdir={upper},workdir={work} none /etc",
