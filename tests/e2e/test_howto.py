@@ -255,11 +255,11 @@ def machines_of(test, page, usr):
     """{name on the page: machine}; the last is the one that is measured."""
     if page not in NEEDS:
         return {"": Machine(test, page, usr)}
-    space = Namespace()
+    space, central = Namespace(), Namespace()
+    # Where a machine has no address but that of the loopback, write_prometheus does not listen.
+    central.connect(space, CENTRAL, SENDER, "web1")
     if page != "central-collectd":
         return {"": Machine(test, page, usr, space=space)}
-    central = Namespace()
-    central.connect(space, CENTRAL, SENDER, "web1")
     return {"central machine": Machine(test, page, usr, "central1", "", central),
             "sender": Machine(test, page, usr, space=space)}
 
