@@ -60,19 +60,19 @@ def word_as_regex(word):
     return next((names for names in NAMES if re.fullmatch(names, word)), r"\d[\d.,]*".join(map(re.escape, NUMBER.split(word))))
 
 
-def as_regex(line):
-    """Of a line of output: other numbers, the same names. "..." is any text."""
-    parts = (r"\s+".join(map(word_as_regex, part.split())) for part in line.split(ANY))
+def as_regex(line, between=r"\s+"):
+    """Of a line of output: other numbers, the same names. "..." is any text; between: what is between words."""
+    parts = (between.join(map(word_as_regex, part.split())) for part in line.split(ANY))
     return re.compile(r"\s*" + r".*?".join(parts) + r"\s*")
 
 
-def absent(shown, said):
+def absent(shown, said, between=r"\s+"):
     """The lines that a page shows and the output has not, or not as often. A line "..." is any lines."""
     lines, missing = said.splitlines(), []
     for line in shown.splitlines():
         if line.strip() in ("", ANY):
             continue
-        found = next((other for other in lines if as_regex(line).fullmatch(other)), None)
+        found = next((other for other in lines if as_regex(line, between).fullmatch(other)), None)
         if found is None:
             missing.append(line)
         else:
