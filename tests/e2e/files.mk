@@ -36,6 +36,7 @@ E2E_TESTS = \
 LONG_E2E_TESTS = \
 	tests/e2e/test_evidence.py \
 	tests/e2e/test_minute.py \
+	tests/e2e/test_pages.py \
 	tests/e2e/test_tutorial.py \
 	tests/e2e/test_why.py
 EXTRA_DIST += tests/e2e
