@@ -60,6 +60,7 @@ LEFT = {
         "Defaults!/usr/bin/ebpf-bpftrace": "needs sudo: test_bpftrace.py"},
     "docs/ebpf-convert.pod": {"counter X_total": TABLE, "ebpf-convert /opt/exporter/": "needs ebpf_exporter: test_convert.py"},
     "docs/ebpf-graph.pod": {"Processes     cron forks": SAID, "LAYER ": TABLE, "main;handle;parse 17": "a file, not output"},
+    "docs/ebpf-tidy.pod": {"ps -eo unit": "needs units of systemd: test_tidy.py"},
     "docs/ebpf-top.pod": {"NAME ": TABLE, "? ": TABLE}}
 # Mentions of a tool in a sentence, which are not whole commands or need a terminal: test_top.py.
 MENTIONED = {"ebpf-top", "ebpf-graph", "ebpf-tidy --rename"}
