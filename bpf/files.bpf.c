@@ -39,8 +39,7 @@ const volatile bool option_operations;
 struct file_row {
 	u64 opens METRIC("total_operations-open") UNIT("opens")
 		HELP("Opens: calls that open a file, failed ones included");
-	u64 failed METRIC("errors-open") UNIT("opens")
-		HELP("Opens that failed: for whatever reason");
+	u64 failed METRIC("errors-open") UNIT("opens") HELP("Opens that failed: for any reason");
 	u64 created METRIC("total_operations-create") UNIT("files")
 		HELP("Files created: by opens of files that did not exist");
 	u64 deleted METRIC("total_operations-delete") UNIT("files")

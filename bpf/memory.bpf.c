@@ -319,7 +319,7 @@ OPTION("faults") RUN_COUNTER(11) int BPF_PROG(memory_fault_kernel)
 
 struct mapping_row {
 	u64 brks METRIC("total_operations-brk") UNIT("calls")
-		HELP("brk: the heap grows or shrinks, or is asked for its end");
+		HELP("brk: the heap grows or shrinks, or its end is asked for");
 	u64 mmaps METRIC("total_operations-mmap") UNIT("calls")
 		HELP("mmap: calls, successful or not");
 	u64 mmap_bytes METRIC("total_bytes-mmap") UNIT("bytes")

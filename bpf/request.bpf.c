@@ -449,5 +449,5 @@ int BPF_PROG(request_exit, struct task_struct *task)
 	return 0;
 }
 
-char LICENSE[] SEC("license") HELP(
-	"Requests: how services respond on their sockets, whatever the protocol") = "Dual MIT/GPL";
+char LICENSE[] SEC("license")
+	HELP("Requests: how services respond on their sockets, in any protocol") = "Dual MIT/GPL";

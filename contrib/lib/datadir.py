@@ -27,7 +27,7 @@ def directory_of(service):
     if (not service or "/" in service or not service.isprintable() or service.strip() != service
             or len(os.fsencode(service)) > LONGEST):
         raise Trouble(f"{service!r} is not the name of a service: it has 1 to {LONGEST} bytes, no slash, no control "
-                      "character and no space at its ends")
+                      "character and no space at either end")
     return PREFIX + service
 
 

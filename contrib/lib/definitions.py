@@ -217,7 +217,7 @@ GRAPHS = {
         Graph("CPU time of a sampler's run", unit.SECONDS, (Series("duration-sample_*", "seconds"),), log=True),
         Graph("Runs of samplers", unit.RATE, (Series("operations_per_second-sample_*"),)),
         Graph("CPU of samplers", unit.SHARE, (Series("percent-sample_*"),)),
-        Graph("Events not told", unit.RATE, (Series("total_events-events_*"),)),
+        Graph("Events not reported", unit.RATE, (Series("total_events-events_*"),)),
         Graph("Rows in use", unit.NUMBER, (Series("objects-rows_*"),)),
         Graph("Services without a row", unit.NUMBER, (Series("objects-services_without_row_*"),)),
         Graph("Rows given back", unit.RATE, (Series("total_events-rows_returned_*"),)),

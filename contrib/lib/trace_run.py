@@ -138,7 +138,7 @@ class Run:
         """The reason why it has ended."""
         status = self.process.wait()
         if status == 0:
-            return "its program is at its end"
+            return "its program has finished"
         errors = [text for text in self.recent if "error" in text.lower()] or list(self.recent)[-1:]
         return "; ".join(errors[-3:]) or (f"signal {-status}" if status < 0 else f"exit status {status}")
 

@@ -168,7 +168,7 @@ class Finding:
         what = NOBODY.get(first.name) if most > 0 else None
         subject, amount = next(((one, amount) for one, amount in ranked if amount > 0 and one.name not in NOBODY), (None, 0))
         if subject:
-            beside = ", beside {others} of {owner}" if what and rank is not self.rank else ""
+            beside = ", in addition to {others} of {owner}" if what and rank is not self.rank else ""
             self.clauses.append((rank.says + beside, Words(
                 subject, subjects, columns, name=subject.title, amount=write(amount), others=write(most), owner=first.title,
                 share=SHARE.unit.write(share(amount, ranked)))))

@@ -25,7 +25,7 @@ HELP = {
                        f"(LoadPlugin unixsock, see {sample('unixsock.conf')}); --socket names another one",
     ConnectionRefusedError: "connection refused: collectd is not running",
     NotADirectoryError: "a part of the path is not a directory; --socket names another one",
-    PermissionError: "no right to use it: be root, or in a group that SocketGroup names in <Plugin unixsock>, with "
+    PermissionError: "permission denied: be root, or in a group that SocketGroup names in <Plugin unixsock>, with "
                      "SocketPerms 0660",
 }
 

@@ -55,7 +55,7 @@ static struct bpf_program *find_line_program(const struct object *object,
 	else if (fitting.count == 0)
 		snprintf(why, size, "it has no program SEC(\"%s\")", program_section(kind));
 	else if (fitting.count > 1)
-		snprintf(why, size, "which program? name one behind it: %s", fitting.text);
+		snprintf(why, size, "which program? name one after it: %s", fitting.text);
 	return attach->program || fitting.count != 1 ? NULL : found;
 }
 

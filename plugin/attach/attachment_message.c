@@ -179,7 +179,7 @@ void attachments_log(struct attachment *const *items, size_t count, const char *
 	log_condition(
 		items, count, probe, replaces_address, LOG_WARNING,
 		"the kernel replaces the address to which the function returns: a C++ exception, "
-		"a Rust panic or whatever else unwinds the stack through a call of it ends the "
+		"a Rust panic or anything else that unwinds the stack through a call of it ends the "
 		"program; where that may happen, attach a uprobe to the instructions that return, "
 		"by their offsets");
 }

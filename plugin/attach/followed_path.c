@@ -96,7 +96,7 @@ static void log_new(const struct path_update *update, bool replaced)
 	const struct followed_path *path = update->path;
 
 	if (path->service)
-		message(LOG_NOTICE, "probe %s: attached to %s as the service %s has it now",
+		message(LOG_NOTICE, "probe %s: attached to %s, which the service %s uses now",
 			update->probe, path->path ?: "the program", path->service);
 	else
 		message(LOG_NOTICE, "probe %s: attached to %s, which %s", update->probe, path->path,

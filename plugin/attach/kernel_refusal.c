@@ -74,7 +74,7 @@ static const char *reason_of_hook(const struct hook *hook, int status)
 	case KERNEL_ENOTSUPP:
 		return hook->kind == HOOK_TRACEPOINT ? NULL : refused_function(hook->kind);
 	case E2BIG:
-		return "too many programs are attached to it; take one away";
+		return "too many programs are attached to it; detach one";
 	default:
 		return NULL;
 	}

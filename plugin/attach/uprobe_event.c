@@ -53,13 +53,13 @@ static const char *event_refusal_reason(int status)
 	case EPERM:
 		return "collectd needs CAP_PERFMON or CAP_SYS_ADMIN for it";
 	case EINVAL:
-		return "the kernel refuses it, as the file system may be, or the instruction there";
+		return "the kernel refuses this file system, or the instruction there";
 	case ENOMEM:
 		return UPROBE_NO_MEMORY;
 	case EPIPE:
 		return "the process that opens it has ended";
 	case ETIMEDOUT:
-		return "the kernel does not answer, as the file system may be";
+		return "the kernel does not answer, perhaps because of the file system";
 	case EBUSY:
 		return "too many files of other file systems do not answer";
 	default:

@@ -26,7 +26,7 @@ const char *uprobe_multi_strerror(int status)
 	case EINVAL:
 	case EIO:
 	case KERNEL_ENOTSUPP:
-		return "the kernel refuses it, as the file system may be, or the instruction there";
+		return "the kernel refuses this file system, or the instruction there";
 	case ENOMEM:
 		return UPROBE_NO_MEMORY;
 	case EPIPE:

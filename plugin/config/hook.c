@@ -315,7 +315,7 @@ bool hook_parse(const char *text, struct hook *ret_hook, char *why, size_t size)
 		return false;
 	}
 	if (!parse_hook(remaining, &hook)) {
-		snprintf(why, size, "behind %s: it takes %s", hook_kind_names[hook.kind],
+		snprintf(why, size, "after %s: it takes %s", hook_kind_names[hook.kind],
 			 describe_hook_form(hook.kind));
 		free(remaining);
 		return false;

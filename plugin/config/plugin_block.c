@@ -107,7 +107,7 @@ static bool parse_plugin_services_from(struct context *context, const oconfig_it
 	if (!fits)
 		return mistake(context, item,
 			       "it takes \"containers\", \"units\" and \"commands\", or some of "
-			       "them, each once, or \"none\" alone");
+			       "them, each once, or only \"none\"");
 	context->config->services_from = from;
 	return true;
 }

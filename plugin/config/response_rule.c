@@ -95,7 +95,7 @@ bool response_rule_parse(const char *class_name, const char *text, struct respon
 		return false;
 	}
 	if (name_is_reserved(class_name)) {
-		snprintf(why, size, "this class is the plugin's own, choose another");
+		snprintf(why, size, "this class is reserved, choose another");
 		return false;
 	}
 	if (!parse_prefix(text, &rule, why, size))

@@ -436,7 +436,7 @@ static void check_responses_readable(struct config *config, const struct probe_c
 		service->responses.count = 0;
 		snprintf(name, sizeof(name), "Response in <Service \"%s\">", service->name);
 		mistake_ignore(mistakes, name,
-			       "Parameter \"payload\" false in <Probe \"%s\"> forbids to read "
+			       "Parameter \"payload\" false in <Probe \"%s\"> forbids reading "
 			       "responses; remove one of the two",
 			       probe->name);
 	}

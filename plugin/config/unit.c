@@ -47,8 +47,8 @@ bool unit_is_usable(const char *name, char *why, size_t size)
 	}
 	if (has_suffix(name, ".slice") && strncmp(name, "user-", 5) != 0) {
 		snprintf(why, size,
-			 "of slices it takes those of users, such as \"user-1000.slice\"; for "
-			 "another use Cgroup");
+			 "the only slices that it takes are those of users, such as "
+			 "\"user-1000.slice\"; for another use Cgroup");
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(processless_types) / sizeof(*processless_types); i++)

@@ -261,7 +261,7 @@ static int parse_braces(const struct event_parser *r, const char *text, size_t l
 	if (length - name != strlen(":bytes") || strncmp(colon, ":bytes", length - name) != 0 ||
 	    field->kind != FIELD_UNSIGNED)
 		return error_set(r->error, -EINVAL,
-				 "map %s: {%.*s}: behind the colon can only be \"bytes\", of an "
+				 "map %s: {%.*s}: after the colon can only be \"bytes\", of an "
 				 "unsigned integer",
 				 r->event->map, (int)length, text);
 	field->kind = FIELD_BYTES;

@@ -15,7 +15,7 @@ static const char *why_not_open(int status, const char *path, pid_t pid)
 	switch (-status) {
 	case ENOENT:
 		return path && !strchr(path, '/')
-			       ? "no library or program of this name is where they usually are; "
+			       ? "no library or program of this name is in the usual directories; "
 				 "name its path"
 			       : strerror(-status);
 	case EREMOTE:

@@ -46,7 +46,7 @@ static int set_end_error(const struct run_reply *reply, const char *program, str
 	if (WIFSIGNALED(ended) && is_from_outside(WTERMSIG(ended)))
 		return error_set(error, -EIO,
 				 "the program that reads symbols was killed (signal %d), by "
-				 "somebody, or by the kernel for want of memory",
+				 "somebody, or by the kernel for lack of memory",
 				 WTERMSIG(ended));
 	if (WIFSIGNALED(ended))
 		return error_set(error, -EBADMSG,

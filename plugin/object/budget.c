@@ -97,7 +97,7 @@ int budget_reserve(struct budget *budget, const struct demand *demand, struct er
 
 	if (demand->bytes > left)
 		return error_set(error, -ENOSPC,
-				 "it wants %" PRIu64
+				 "it needs %" PRIu64
 				 " MiB of memory, most of it for the map %s, but of "
 				 "MaxMemory %" PRIu64 " only %" PRIu64 " MiB are left; raise "
 				 "MaxMemory or give that map fewer entries",

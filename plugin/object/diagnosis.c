@@ -116,10 +116,10 @@ const char *diagnosis_no_right(void)
 static const char *without_right(const char *with)
 {
 	if (strstr(words, "iterate BTF objects"))
-		return "the running kernel lacks this hook, or a module has it, and to look there "
-		       "needs CAP_SYS_ADMIN";
+		return "the running kernel lacks this hook, or a module has it, and inspecting "
+		       "modules needs CAP_SYS_ADMIN";
 	if (has_rights() && !strcmp(with, "perf_event") && is_perf_for_administrators())
-		return "kernel.perf_event_paranoid is above 2, for which this kernel wants "
+		return "kernel.perf_event_paranoid is above 2, for which this kernel needs "
 		       "CAP_SYS_ADMIN; set it to 2, or give collectd that capability";
 	return diagnosis_no_right();
 }
@@ -157,7 +157,7 @@ static const char *refused_load(void)
 {
 	/* All kernels have this helper. */
 	if (strstr(verdict, "bpf_probe_read"))
-		return "the kernel's lockdown forbids to read its memory; boot it with "
+		return "the kernel's lockdown forbids reading its memory; boot it with "
 		       "lockdown=integrity, or without";
 	if (strstr(verdict, "GPL"))
 		return "the object's section \"license\" must name a licence that the kernel "
@@ -173,7 +173,7 @@ static const char *refused_remedy(enum diagnosis_step step)
 {
 	switch (step) {
 	case DIAGNOSIS_OPEN:
-		return "it has to be made by clang -target bpf -g, for this plugin";
+		return "compile it by clang -target bpf -g, for this plugin";
 	case DIAGNOSIS_LOAD:
 		return refused_load();
 	default:

@@ -67,7 +67,7 @@ static int check_iterator(const struct object *object, const struct bpf_program 
 	if (!map_name)
 		return error_set(error, -EINVAL,
 				 "program %s: it does not say which map it walks over; put "
-				 "ITER_MAP(MAP) behind SEC(\"%s\")",
+				 "ITER_MAP(MAP) after SEC(\"%s\")",
 				 name, bpf_program__section_name(program));
 	if (annotation_of_program(object->bpf, program, ITER_MAP_TAG, 1))
 		return error_set(error, -EINVAL, "program %s: two ITER_MAP tags", name);
@@ -80,7 +80,7 @@ static int check_iterator(const struct object *object, const struct bpf_program 
 	if (bpf_map__type(map) >= 64 || !(walker->types >> bpf_map__type(map) & 1))
 		return error_set(
 			error, -EINVAL,
-			"program %s: the map %s, which ITER_MAP names, is not %s, as %s wants",
+			"program %s: the map %s, which ITER_MAP names, is not %s, which %s needs",
 			name, map_name, walker->wants, bpf_program__section_name(program));
 	return 0;
 }

@@ -312,7 +312,7 @@ static int walk_error(int status, struct error *error)
 	if (status >= 0)
 		return 0;
 	return error_set(error, status, "cannot run its iterator: %s",
-			 status == -EAGAIN ? "it does not come to an end" : strerror(-status));
+			 status == -EAGAIN ? "it does not finish" : strerror(-status));
 }
 
 static bool is_walk_due(const struct reading_walk *walk)

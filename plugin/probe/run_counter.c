@@ -92,8 +92,8 @@ static int check_counter_map(const struct object *object, struct error *error)
 	    bpf_map__max_entries(map) != RUN_COUNTERS_MAX)
 		return error_set(error, -EINVAL,
 				 "RUN_COUNTER tags are for the map " COUNTER_MAP
-				 " of run_counter.bpf.h, which it has not as "
-				 "this version of the plugin has it; include that header");
+				 " of run_counter.bpf.h, which the object does not have as this "
+				 "version of the plugin defines it; include that header");
 	return 0;
 }
 

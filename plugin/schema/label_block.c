@@ -123,8 +123,8 @@ static int parse_number_line(struct key_part *part)
 	else if (line->count == 2 && !strcmp(line->item[1], "little"))
 		part->label.is_swapped = is_big;
 	else if (line->count > 1)
-		return bad_part(part, "behind Decode \"uint\" or \"int\" there may be \"big\" or "
-				      "\"little\"");
+		return bad_part(part, "after Decode \"uint\" or \"int\" only \"big\" or "
+				      "\"little\" can follow");
 	return 0;
 }
 
@@ -167,7 +167,7 @@ static int parse_name_line(struct key_part *part)
 		why, sizeof(why),
 		"unknown Decode \"%.32s\"%s (uint, int, %s, map, map-strict, regexp, dname, bucket "
 		"or none)",
-		line->item[0], line->count > 1 ? " with more behind it" : "", label_kind_words());
+		line->item[0], line->count > 1 ? " with more after it" : "", label_kind_words());
 	return bad_part(part, why);
 }
 
@@ -202,7 +202,7 @@ static int parse_step_line(struct key_part *part)
 
 	if (!decode_is_step(line->item[0]))
 		return bad_part(part,
-				"behind a name there may be map, map-strict, regexp and dname");
+				"after a name only map, map-strict, regexp and dname can follow");
 	if (label->kind == label_kind_service() || part->is_none || label->is_bucket)
 		return bad_part(part, "nothing can be made of it by further Decode lines");
 	status = decode_parse(line, &label->step[label->step_count], &why);

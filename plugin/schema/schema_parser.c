@@ -125,7 +125,7 @@ int schema_add(const struct schema_parser *r, int i, const char *text)
 		return status;
 	if (column.kind != COLUMN_INTEGER && strlen(column.tag.instance) > INSTANCE_MAX)
 		return schema_bad(r, member,
-				  "the type instance is too long for what is put behind it");
+				  "the type instance leaves no room for what is appended to it");
 	status = r->lookup(column.tag.type, &type);
 	if (status == -E2BIG)
 		return error_set(r->error, status,

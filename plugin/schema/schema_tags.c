@@ -211,7 +211,7 @@ int schema_subject(const struct btf *btf, const char *map, struct subject_tag *r
 				 "map %s: its rows have METRIC tags, but it does not say what a "
 				 "row stands for; put SUBJECT(\"service\"), "
 				 "SUBJECT(\"process\"), SUBJECT(\"probe\") or "
-				 "SUBJECT(\"key\") behind the map's declaration",
+				 "SUBJECT(\"key\") after the map's declaration",
 				 map);
 	if (subject_parse(found, ret_subject, &why))
 		return error_set(error, -EINVAL, "map %s: %s", map, why.text);

@@ -64,7 +64,7 @@ static void warn_without_loop(void)
 	message(LOG_WARNING,
 		"units, users and containers are services from Linux 5.17 on; this kernel is older: "
 		"all processes count by their command names, and Unit, Container and Cgroup of "
-		"Service blocks fit none");
+		"Service blocks have no effect");
 }
 
 int rules_prepare(const struct config *config, struct object *object, struct error *error)

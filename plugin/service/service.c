@@ -174,8 +174,8 @@ int services_prepare_object(const struct services *services, struct object *obje
 	if (object_variable(object, "configured_end", sizeof(uint32_t)) &&
 	    !services->config->service_count)
 		return error_set(error, -ENOENT,
-				 "it counts for services of Service blocks alone, and there are "
-				 "none");
+				 "it counts only for services of Service blocks, and there are no "
+				 "such blocks");
 	object_set(object, "configured_end", SERVICE_FIRST + services->config->service_count);
 	object_set(object, "service_rows", services->lifecycle.row_count);
 	object_set(object, "process_rows_max", services->lifecycle.process_row_count);
@@ -257,7 +257,7 @@ static void log_names_refused(struct services *services, uint64_t now_ns)
 
 	if (more)
 		message(LOG_WARNING,
-			"more new services than MaxNewServices %u allows in an hour: %llu are "
+			"more new services than MaxNewServices %u allows per hour: %llu are "
 			"counted under \"other\" until there may be new ones again; raise it, or "
 			"name the services that matter in Service blocks",
 			config_new_services(services->config), (unsigned long long)more);

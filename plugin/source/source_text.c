@@ -45,7 +45,7 @@ static const char *why(int status)
 {
 	switch (-status) {
 	case ENOENT:
-		return "this kernel has no such file, or not now";
+		return "this kernel does not have such a file, or not at present";
 	case EPERM:
 		return "not everybody on this machine may read it, and only such files are read";
 	case EXDEV:
@@ -55,9 +55,9 @@ static const char *why(int status)
 	case EFBIG:
 		return "it is too large";
 	case EAGAIN:
-		return "it would wait";
+		return "reading it would block";
 	case E2BIG:
-		return "it stands for too many files, and some are left out";
+		return "it matches too many files, and some are left out";
 	case ENODEV:
 		return "its file system is not mounted, or not the kernel's";
 	case EOPNOTSUPP:
@@ -229,7 +229,7 @@ static int start(struct rows *rows, struct error *error)
 	if (s->fields->by_service && !s->fields->by_key)
 		s->files.service_cgroups = s->service_cgroups;
 	if (status == -E2BIG)
-		return error_set(error, status, "map %s: %s stands for more than %d files", s->map,
+		return error_set(error, status, "map %s: %s matches more than %d files", s->map,
 				 s->fields->text, TEXT_FILES_MAX);
 	if (status)
 		return error_set(error, status, "map %s: no memory for %u rows", s->map,

@@ -442,7 +442,7 @@ bool keys_trouble(struct table *table, struct error *ret_trouble)
 	if (keys->is_full && !keys->full_reported) {
 		keys->full_reported = true;
 		error_set(ret_trouble, -E2BIG,
-			  "map %s: it has more than %zu keys; what is beyond counts nowhere",
+			  "map %s: it has more than %zu keys; the others are not counted",
 			  table->name, keys->entry_max);
 		return true;
 	}
@@ -453,7 +453,7 @@ bool keys_trouble(struct table *table, struct error *ret_trouble)
 		return false;
 	keys->filled_reported = true;
 	error_set(ret_trouble, -E2BIG,
-		  "map %s: it is full: its programs find no room for keys beyond %u; raise Entries "
+		  "map %s: it is full: its programs cannot add keys beyond %u; raise Entries "
 		  "in its Table block",
 		  table->name, bpf_map__max_entries(table->map));
 	return true;

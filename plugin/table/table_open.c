@@ -46,8 +46,7 @@ static int check_instance_room(const struct table *table, struct error *error)
 		if (strlen(schema->columns[i].tag.instance) >
 		    instance_room(schema, &schema->columns[i]))
 			status = error_set(error, -EINVAL,
-					   "map %s: the type instance %s is too long for labels "
-					   "behind it",
+					   "map %s: the type instance %s leaves no room for labels",
 					   table->name, schema->columns[i].tag.instance);
 	return status;
 }

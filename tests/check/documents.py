@@ -4,7 +4,8 @@
 
 Each link, picture and anchor of a page is there, in the tree and as installed; so is each installed file that a text names. The
 index has all pages, and answers to the questions of its table within the clicks that it says. What people have written has no
-refused words (tests/check/phrases), no long sentences, and keeps to a number of words.
+refused words (tests/check/phrases), no long sentences, and keeps to a number of words. Messages, usage texts and help have no
+refused words either.
 """
 
 import collections
@@ -19,12 +20,14 @@ sys.dont_write_bytecode = True
 sys.path.append(os.path.dirname(os.path.realpath(__file__)))
 
 import prose  # noqa: E402
+import said  # noqa: E402
 
 TOP = prose.TOP
 INDEX = "docs/index.md"
 WORDS_MAX = 30000
 WORDS_OF = {"README.md": 1100, "tests/README.md": 420}
 MEAN_MAX, SENTENCE_MAX = 18, 40
+TEXTS_MIN = 2000
 TOPICS, TOPICS_MIN = "## Questions before a decision", 20
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)|<(?:img|a)\s[^>]*?(?:src|href)=\"([^\"]+)\"")
@@ -204,15 +207,18 @@ def complaints_of_installed():
 
 # --- words ------------------------------------------------------------------------------------
 
+def complaints_of_sentence(path, sentence, refused):
+    for regex, instead in refused:
+        found = regex.search(sentence)
+        if found:
+            yield f"{path}: \"{sentence[max(found.start() - 40, 0):found.end() + 40]}\": instead: {instead}"
+
+
 def complaints_of_words(path, text, refused, allowed):
     """refused, allowed: of prose.find_phrases()"""
     for sentence in prose.sentences(text, prose.kind_of(path), lists=True):
-        if any(document == path and phrase in sentence for document, phrase in allowed):
-            continue
-        for regex, instead, everywhere in refused:
-            found = None if everywhere else regex.search(sentence)
-            if found:
-                yield f"{path}: \"{sentence[max(found.start() - 40, 0):found.end() + 40]}\": instead: {instead}"
+        if not any(document == path and phrase in sentence for document, phrase in allowed):
+            yield from complaints_of_sentence(path, sentence, refused)
 
 
 def complaints_of_sentences(path, text):
@@ -243,7 +249,7 @@ def complaints_of_length(counts):
 
 
 def complaints_of_prose():
-    refused, allowed = prose.find_phrases()
+    refused, allowed = prose.find_phrases("documents")
     counts = {}
     for path in prose.find_documents() + ["tests/README.md"]:
         text = prose.read(path)
@@ -260,6 +266,17 @@ def complaints_of_prose():
                                                                prose.kind_of(document)):
             yield f"{prose.PHRASES}: {document} does not say \"{phrase}\""
     yield from complaints_of_length(counts)
+
+
+def complaints_of_said():
+    refused, count_texts = prose.find_phrases("said")[0], 0
+    for path, text in said.find_texts():
+        count_texts += 1
+        for sentence in said.sentences(text):
+            yield from complaints_of_sentence(path, sentence, refused)
+    print(f"{count_texts} texts of programs")
+    if count_texts < TEXTS_MIN:
+        yield f"{count_texts} texts of programs are found, not {TEXTS_MIN}"
 
 
 # --- of itself --------------------------------------------------------------------------------
@@ -291,7 +308,7 @@ def check_itself():
         assert count(complaints_of_names("conf/x", "B<ebpf-top>(5) ebpf-none(1)", top)) == 2
         assert count(complaints_of_names("docs/x.pod", "F<conf/x> /usr/include/collectd-ebpf/a.h. sample('b')", top)) == 3
 
-    refused = [(re.compile("^Of "), "", False), (re.compile("x"), "", True), (re.compile(r"\bbad\b"), "", False)]
+    refused = [(re.compile("^Of "), ""), (re.compile(r"\bbad\b"), "")]
     page = "A bad one. Of x.\n\n- Of y\n- bad `bad`\n\n| Of z |\n\n    bad\n"
     assert count(complaints_of_words("a.md", page, refused, set())) == 5
     assert count(complaints_of_words("a.md", page, refused, {("a.md", "A bad")})) == 4
@@ -305,10 +322,11 @@ def check_itself():
 
 def main():
     check_itself()
+    said.check_itself()
     pages = Pages(TOP, [path for path in prose.find_pages() if path.endswith(".md")])
     manuals = {manual_of(path): prose.read(path) for path in prose.find_pages() if path.endswith(".pod")}
     complaints = [*pages.all_broken(), *complaints_of_index(pages, manuals), *complaints_of_topics(pages, manuals),
-                  *complaints_of_installed(), *complaints_of_prose()]
+                  *complaints_of_installed(), *complaints_of_prose(), *complaints_of_said()]
     for text in complaints:
         print(f"FAIL: {text}")
     print(f"{len(pages.texts)} pages, {len(manuals)} manuals, {len(complaints)} complaints")

@@ -25,4 +25,4 @@ BUILD_TESTS = \
 	tests/check/scripts.sh \
 	tests/check/tree.sh \
 	tests/check/words.py
-EXTRA_DIST += $(BUILD_TESTS) tests/check/fuzzers.sh tests/check/phrases tests/check/prose.py tests/check/quantities.txt tests/check/scratch.sh tests/check/words
+EXTRA_DIST += $(BUILD_TESTS) tests/check/fuzzers.sh tests/check/phrases tests/check/prose.py tests/check/quantities.txt tests/check/said.py tests/check/scratch.sh tests/check/words

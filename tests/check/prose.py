@@ -93,8 +93,8 @@ def sentences(text, kind, lists=False):
             for sentence in SENTENCE.split(plain(paragraph, kind)) if sentence.strip()]
 
 
-def find_phrases():
-    """[(regular expression, what to say instead, everywhere?)], {(document, phrase that may stay)}"""
+def find_phrases(scope):
+    """[(regular expression, what to say instead)] of a scope, {(document, phrase that may stay)}"""
     refused, allowed = [], set()
     for line in read(PHRASES).splitlines():
         words, _, instead = line.partition("  -> ")
@@ -103,5 +103,6 @@ def find_phrases():
             allowed.add((document, phrase))
         elif instead:
             where, _, regex = words.partition(": ")
-            refused.append((re.compile(regex, 0 if re.search("(?<!\\\\)[A-Z]", regex) else re.IGNORECASE), instead, where == "all"))
+            if scope in where.split(", "):
+                refused.append((re.compile(regex, 0 if re.search("(?<!\\\\)[A-Z]", regex) else re.IGNORECASE), instead))
     return refused, allowed

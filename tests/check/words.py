@@ -95,7 +95,7 @@ def complaints_of_name(name, path, words):
 
 
 def find_complaints(paths, words):
-    refused_texts = [(regex, instead) for regex, instead, everywhere in find_phrases()[0] if everywhere]
+    refused_texts = find_phrases("all")[0]
     for path in paths:
         yield from complaints_of_name(path, "the name of the file", words)
         is_c = path.endswith((".c", ".h", ".cc"))

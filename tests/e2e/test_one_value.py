@@ -68,7 +68,7 @@ def test_pages(check):
     check.equal("forks, in table and chart", {name: plain(forked[name][1]) for name in ("shell", "other")},
                 {name: processes[name]["forks"] for name in ("shell", "other")})
     finding = host.findings["span"]
-    check.contains("who fails, though other fails more", plain(finding["Processes"]), "shell has most failures, 2 a second, beside 5 of other")
+    check.contains("who fails, though other fails more", plain(finding["Processes"]), "shell has most failures, 2 a second, in addition to 5 of other")
     check.equal("of those without forks, who starts most is first", list(processes), ["other", "shell", "true", "calm"])
     check.equal("the sentence has the forks of the table", plain(finding["Processes"]).partition(",")[0],
                 f"shell forks {processes['shell']['forks']} processes a second")

@@ -206,7 +206,7 @@ def renaming(check):
                             (("x=y", "x=z"), "ebpf-x is to become several"), (("x=x",), "is to become itself")):
         words = [word for one in arguments for word in ("--rename", one)]
         case.expect(case.run(*words, status=1, says=(text,)))
-    for content, text in (("a b c\n", "line 1: wants two names"), ("# a b\n", "no line has an old and a new name")):
+    for content, text in (("a b c\n", "line 1: needs two names"), ("# a b\n", "no line has an old and a new name")):
         with open(names, "w", encoding="utf-8") as file:
             file.write(content)
         case.expect(case.run("--rename-from", names, status=1, says=(text,)))

@@ -87,7 +87,7 @@ def main():
                  f'Attach "uprobe:{called}:0x1" "attach_call"': "no code is at this offset",
                  f'Attach "usdt:{called}:load:one"': "it has no marker of this name",
                  f'Attach "uprobe:{test.disk}/none:called" "attach_call"': "No such file or directory",
-                 f'Attach "uprobe:{called}:other"': 'which program? name one behind it: "attach_call", "attach_other"',
+                 f'Attach "uprobe:{called}:other"': 'which program? name one after it: "attach_call", "attach_other"',
                  'Attach "perf:cpu-clock:frequency=50" "attach_call"': 'the program is SEC("uprobe")',
                  'Attach "perf:cpu-clock:frequency=50" "attach_cal"': 'no program of this name, but "attach_call"',
                  'Attach "tracepoint:no:such"': "cannot attach to no:such: "}

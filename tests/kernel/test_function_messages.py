@@ -27,7 +27,7 @@ def of_files(called, directory, fifo, text):
     """{Attach: message}"""
     return {
         "uprobe:/none/there:f": "cannot read /none/there: No such file or directory",
-        "uprobe:no-such-library:f": "no library or program of this name is where they usually are; name its path",
+        "uprobe:no-such-library:f": "no library or program of this name is in the usual directories; name its path",
         f"uprobe:{text}:f": f"cannot read {text}: it is not a 64-bit program or library of this machine",
         f"uprobe:{directory}:f": f"cannot read {directory}: Is a directory",
         f"uprobe:{fifo}:f": f"cannot read {fifo}: it is not a regular file",

@@ -23,7 +23,7 @@ GOOD = """
     Process "kt_busy"
   </Service>
 """ + without("poll", "request")
-BLOCKED_OTHERS = "it kept others from the walk over tasks, and is called no more"
+BLOCKED_OTHERS = "it kept others from the walk over tasks, and is no longer called"
 # Object, what is replaced in it, and a part of its message; None: it is a probe.
 OBJECTS = {
     "event": ("hostile_event", None, None),
@@ -34,7 +34,7 @@ OBJECTS = {
     "sharded": ("hostile_sharded", None, "map sharded: it has 2147483649 rows"),
     "hash": ("hostile_hash", None, "most of it for the map hashed, but of MaxMemory "),
     "full": ("hostile_full", None, None),
-    "walk": ("hostile_walk", None, "cannot run its iterator: it does not come to an end"),
+    "walk": ("hostile_walk", None, "cannot run its iterator: it does not finish"),
     "silent": ("hostile_silent", None, f"program hostile_silent: {BLOCKED_OTHERS}"),
     "visitor": ("hostile_visitor", None, None),
 }

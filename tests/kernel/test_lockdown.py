@@ -9,7 +9,7 @@ from lib import Skip, Test
 from test_absence import plugin_is_off
 
 BOOT = "lockdown=confidentiality"
-REMEDY = "the kernel's lockdown forbids to read its memory; boot it with lockdown=integrity, or without"
+REMEDY = "the kernel's lockdown forbids reading its memory; boot it with lockdown=integrity, or without"
 
 
 def require_lockdown(boot):

@@ -21,7 +21,7 @@ EXCHANGES, STREAMS = 5, 7  # of a connection, and of each of these
 REQUEST = http2.headers(1, http2.END_STREAM)
 SERVICE = without("delay", "disk", "limits", "oom", "process") + f'<Service "web">\n Process "{NAME}"\n Response "2xx" "HTTP/2 2"\n</Service>\n'
 PROBE = '<Probe "request">\n HookSet {}\n Option "syscalls"\n Collect "default" "total_connections-unread"\n {}\n</Probe>\n'
-MESSAGE = 'ignoring Response in <Service "web">: Parameter "payload" false in <Probe "request"> forbids to read responses'
+MESSAGE = 'ignoring Response in <Service "web">: Parameter "payload" false in <Probe "request"> forbids reading responses'
 READS = "call bpf_probe_read_user#"
 
 

@@ -163,7 +163,7 @@ def without_services(test):
     daemon = test.collectd(OTHERS + '<Probe "syscalls">\n Enable true\n</Probe>\n', interval=INTERVAL)
     daemon.wait_rows("self", "duration-read_process", 2)
     test.equal("without a Service block: it is read", "duration-read_syscalls" in daemon.metrics("self"), False)
-    test.true("it is told", any("it counts for services of Service blocks alone" in line for line in daemon.log()))
+    test.true("it is told", any("it counts only for services of Service blocks" in line for line in daemon.log()))
     test.stop(daemon)
 
 

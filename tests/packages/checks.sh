@@ -42,7 +42,7 @@ socket_is() { # PATH MODE
 is_for_root() {
 	socket_is /var/run/collectd-unixsock '600 root root' &&
 		! setpriv --reuid=nobody --regid=nogroup --clear-groups ebpf-top --once 2>"$work/refusal" &&
-		grep -q 'no right to use it: be root' "$work/refusal"
+		grep -q 'permission denied: be root' "$work/refusal"
 }
 
 manuals() {

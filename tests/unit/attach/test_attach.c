@@ -26,7 +26,7 @@ static const struct {
 	{ "attach", "tracepoint:a:b", NULL, NULL },
 	{ "attach", "perf:cpu-clock:frequency=1", NULL, NULL },
 	{ "attach", "uprobe:/x:f", NULL,
-	  "probe own: ignoring Attach \"uprobe:/x:f\": which program? name one behind it: "
+	  "probe own: ignoring Attach \"uprobe:/x:f\": which program? name one after it: "
 	  "\"attach_call\", \"attach_other\"" },
 	{ "attach", "uprobe:/x:f", "attach_cal",
 	  "ignoring Attach \"uprobe:/x:f\" \"attach_cal\": it has no program of this name, but "

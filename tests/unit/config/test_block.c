@@ -68,7 +68,7 @@ static void test_mistakes(void)
 		{ "Buckets 1", "ignoring Buckets 1 in <Plugin ebpf>: it takes true or false" },
 		{ "Buckets \"yes\"", "it takes true or false, without quotes" },
 		{ "Buckets", "ignoring Buckets in" },
-		{ "ServicesFrom \"none\" \"units\"", "or \"none\" alone" },
+		{ "ServicesFrom \"none\" \"units\"", "or only \"none\"" },
 		{ "ServicesFrom", "it takes \"containers\", \"units\" and \"commands\", or some" },
 		{ "ServicesFrom true", "ignoring ServicesFrom true in" },
 		{ "ServicesFrom \"pods\"", "ignoring ServicesFrom \"pods\" in" },
@@ -261,7 +261,7 @@ static void test_mistakes(void)
 		  "ignoring Response \"a\" \"1\" in <Plugin ebpf>: it belongs" },
 		{ IN_A("Response \"a\" \"1\"") "\n<Probe \"request\">\nParameter \"payload\" false\n</Probe>",
 		  "ignoring Response in <Service \"a\">: Parameter \"payload\" false in <Probe \"request\"> "
-		  "forbids to read" },
+		  "forbids reading" },
 		{ IN_A("PerProcess 1"), "PerProcess 1 in <Service \"a\">: it takes true or false" },
 		{ IN_A("PerProcess true\nTopN 0"), "it takes a whole number from 1 to 1000" },
 		{ IN_A("PerProcess true\nTopN 1001"), "ignoring TopN 1001 in" },

@@ -97,7 +97,7 @@ static void test_ceiling(void)
 	demand_add(&six, "small", MIB);
 	CHECK_INT(budget_reserve(&budget, &six, &error), 0);
 	CHECK_INT(budget_reserve(&budget, &six, &error), -ENOSPC);
-	CHECK_TEXT(error.text, "it wants 7 MiB of memory, most of it for the map large, but of "
+	CHECK_TEXT(error.text, "it needs 7 MiB of memory, most of it for the map large, but of "
 			       "MaxMemory 10 only 3 MiB are left; raise MaxMemory or give that map "
 			       "fewer entries");
 	CASE("what is left");

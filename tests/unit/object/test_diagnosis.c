@@ -13,10 +13,10 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-#define MADE_FOR "; it has to be made by clang -target bpf -g, for this plugin"
+#define MADE_FOR "; compile it by clang -target bpf -g, for this plugin"
 #define RIGHTS "; collectd needs CAP_BPF and CAP_PERFMON (as root, or "
 #define OTHERWISE "; collectd has CAP_BPF and CAP_PERFMON, but the kernel's build, its lockdown, "
-#define LOCKDOWN "; the kernel's lockdown forbids to read "
+#define LOCKDOWN "; the kernel's lockdown forbids reading "
 #define LICENCE "; the object's section \"license\" must name a licence that the kernel takes "
 #define REJECTS "; the kernel's verifier rejects the program, which has to be changed"
 #define TOO_LONG "; the program is too long for the verifier of this kernel; a lower MaxServices "

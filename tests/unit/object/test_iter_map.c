@@ -17,7 +17,7 @@ static const struct {
 	const char *option, *want; /* want: NULL: it is correct */
 } CASES[] = {
 	{ "no_tag",
-	  "program no_tag: it does not say which map it walks over; put ITER_MAP(MAP) behind "
+	  "program no_tag: it does not say which map it walks over; put ITER_MAP(MAP) after "
 	  "SEC(\"iter/bpf_map_elem\")" },
 	{ "no_map", "program no_map: the object has no map \"hashd\", which ITER_MAP names" },
 	{ "variable", "program variable: the object has no map \"LICENSE\", which ITER_MAP names" },

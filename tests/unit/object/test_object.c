@@ -130,12 +130,12 @@ static void test_no_objects(const struct bytes *sample)
 	check_refused(write_file("empty.bpf.o", "", 0), -ENODATA, "it is empty; compile");
 	CASE("text");
 	check_refused(write_file("text.bpf.o", text, strlen(text)), -LIBBPF_ERRNO__FORMAT,
-		      "it has to be made by");
+		      "compile it by");
 	CASE("this program");
-	check_refused("/proc/self/exe", -LIBBPF_ERRNO__FORMAT, "it has to be made by");
+	check_refused("/proc/self/exe", -LIBBPF_ERRNO__FORMAT, "compile it by");
 	CASE("the first 64 bytes");
 	check_refused(write_file("head.bpf.o", sample->data, sizeof(Elf64_Ehdr)),
-		      -LIBBPF_ERRNO__FORMAT, "it has to be made by");
+		      -LIBBPF_ERRNO__FORMAT, "compile it by");
 }
 
 /* Compiled without -g, or stripped of all sections. */

@@ -72,8 +72,8 @@ static void test_tags(void)
 		"program run_counter_no_event: RUN_COUNTER is for programs that events run, not for those that readings run");
 	check_mistake(
 		"run_counters", "run_counterz",
-		"RUN_COUNTER tags are for the map run_counters of run_counter.bpf.h, which it has not as this "
-		"version of the plugin has it; include that header");
+		"RUN_COUNTER tags are for the map run_counters of run_counter.bpf.h, which the object does not have as this "
+		"version of the plugin defines it; include that header");
 }
 
 /* A program that is not loaded has no counter. */

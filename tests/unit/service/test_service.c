@@ -225,7 +225,7 @@ static void test_logged(void)
 		services_resolve(&f.services, clock_ns());
 		CHECK_UINT(daemon_messages(), i > 0);
 	}
-	CHECK_HAS(daemon_message(0), "than MaxNewServices 7 allows in an hour: 1 are counted");
+	CHECK_HAS(daemon_message(0), "than MaxNewServices 7 allows per hour: 1 are counted");
 	CASE("logged, an hour later");
 	age_refusal_message(&f);
 	services_resolve(&f.services, clock_ns());

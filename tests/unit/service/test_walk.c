@@ -179,7 +179,7 @@ static void test_endless(void)
 	CHECK_INT(walk_acquire(&walk, &process, 0, 0, &error), -EAGAIN);
 	CHECK_TEXT(
 		error.text,
-		"program process_walk: it kept others from the walk over tasks, and is called no more");
+		"program process_walk: it kept others from the walk over tasks, and is no longer called");
 	CASE("nor does one that has handed on the end: all have");
 	CHECK_INT(maps_put("walks", &(uint32_t){ 0 }, &second), 1);
 	CHECK_UINT(read_once(&request, 0), 1);

@@ -58,7 +58,7 @@ static void test_bad(void)
 	check(scratch_path("file/new"), -ENOTDIR, "file: Not a directory");
 	check("/", -ENOTDIR, "");
 	make("open", 0757);
-	check(scratch_path("open"), -EPERM, "others than its owner can write to /");
+	check(scratch_path("open"), -EPERM, "users other than its owner can write to /");
 	check(scratch_path("open/new"), -EPERM, "open; take that from them");
 	make("last", 01777);
 	check(scratch_path("last"), -EPERM, "last; take that from them");

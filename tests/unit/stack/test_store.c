@@ -334,7 +334,7 @@ static void test_directory_removed(void)
 	CASE("others can write to it");
 	CHECK_INT(chmod(scratch_path("g"), 0777), 0);
 	add(store, "web", T, "main", 1);
-	check_write(store, T, -EPERM, "others than its owner can write to");
+	check_write(store, T, -EPERM, "users other than its owner can write to");
 	CHECK_INT(chmod(scratch_path("g"), 0750), 0);
 	check_write(store, T, 0, "");
 	check_file("g/web-cpu-20261124-13.folded", "main 4\n");
