@@ -85,8 +85,8 @@ static int refuse_glob(struct error *error)
 {
 	return error_set(
 		error, -EOPNOTSUPP,
-		"many functions at once need a kernel with CONFIG_FPROBE (since 5.18) and, in an object of your own, a program SEC(\"kprobe.multi\"); name "
-		"them one by one");
+		"many functions at once need a kernel with CONFIG_FPROBE (since 5.18) and, in an "
+		"object of your own, a program SEC(\"kprobe.multi\"); name them one by one");
 }
 
 /* Attaches to all functions whose names match the glob. */

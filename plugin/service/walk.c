@@ -183,7 +183,8 @@ static int report_stopped(const struct walk *walk, const struct object *object, 
 		if (walk->visitors[i].object == object && walk->visitors[i].stopped)
 			return error_set(
 				error, -EAGAIN,
-				"program %s: it kept others from the walk over tasks, and is no longer called",
+				"program %s: it kept others from the walk over tasks, and is no longer "
+				"called",
 				walk->visitors[i].name);
 	return 0;
 }

@@ -53,8 +53,8 @@ static int refuse_directory(const struct path_walk *walk, uid_t owner, struct er
 				 walk->length, walk->path, (unsigned)owner);
 	return error_set(
 		error, -EPERM,
-		"users other than its owner can write to %.*s; take that right from them (chmod go-w), "
-		"or choose another directory",
+		"users other than its owner can write to %.*s; take that right from them (chmod "
+		"go-w), or choose another directory",
 		walk->length, walk->path);
 }
 

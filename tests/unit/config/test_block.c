@@ -160,7 +160,7 @@ static void test_mistakes(void)
 		{ "<Probe \"a\">\nAttach \"kprobe:f\" \"a\" \"b\"\n</Probe>",
 		  "it takes what to attach to, and perhaps the name of a program" },
 		{ "<Probe \"a\">\nAttach \"uprobe:x/y:f\"\n</Probe>",
-		  "ignoring Attach \"uprobe:x/y:f\" in <Probe \"a\">: behind uprobe: it takes FILE" },
+		  "ignoring Attach \"uprobe:x/y:f\" in <Probe \"a\">: after uprobe: it takes FILE" },
 		{ "<Probe \"a\">\nAttach \"fentry:f\"\n</Probe>",
 		  "ignoring Attach \"fentry:f\" in <Probe \"a\">: fentry: is for Function blocks" },
 		{ "<Probe \"a\">\nAttach \"main\"\n</Probe>", "it takes uprobe:, uretprobe:" },

@@ -100,7 +100,7 @@ static void test_bad(void)
 		{ ONE("Service\n"), "names of Service blocks" },
 		{ ONE("Attach \"uretprobe:/x:f\"\n"), "the return from it comes with" },
 		{ ONE("Attach \"tracepoint:a:b\"\n"), "a function is named by" },
-		{ ONE("Attach \"uprobe::f\"\n"), "behind uprobe:" },
+		{ ONE("Attach \"uprobe::f\"\n"), "after uprobe:" },
 		{ ONE("Attache \"uprobe:/x:f\"\n"), "is Attach meant" },
 		{ PROBE("Latency true\n"), "it belongs in a Function block" },
 		{ PROBE(FUNCTION("f", "Latency true\n")),
