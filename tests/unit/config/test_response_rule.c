@@ -75,7 +75,7 @@ static void test_mistakes(void)
 		{ "5 xx", "a", "letters, digits and underscores" },
 		{ "a/b", "a", "letters, digits and underscores" },
 		{ "\xc3\xa4", "a", "letters, digits and underscores" },
-		{ "other", "a", "this class is the plugin's own" },
+		{ "other", "a", "this class is reserved" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -32,7 +32,7 @@ static const struct played_helper {
 	{ "gives-up", 0, "sends no valid reply: the file is broken", false },
 	{ "computes", SIGXCPU,
 	  "takes more than 5 s of CPU time, which is the limit; name functions by", true },
-	{ "is-killed", SIGKILL, "was killed (signal 9), by somebody, or by the kernel for want of",
+	{ "is-killed", SIGKILL, "was killed (signal 9), by somebody, or by the kernel for lack of",
 	  true },
 };
 

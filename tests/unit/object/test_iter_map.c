@@ -26,9 +26,9 @@ static const struct {
 	  "program of_task: ITER_MAP is for SEC(\"iter/bpf_map_elem\") and SEC(\"iter/bpf_" },
 	{ "no_walk", "program no_walk: ITER_MAP is for SEC(\"iter/bpf_map_elem\") and" },
 	{ "storage",
-	  "the map sockets, which ITER_MAP names, is not a hash or an array, as iter/bpf_map" },
+	  "the map sockets, which ITER_MAP names, is not a hash or an array, which iter/bpf_map" },
 	{ "no_storage",
-	  "the map hashed, which ITER_MAP names, is not a socket storage, as iter.s/bpf_" },
+	  "the map hashed, which ITER_MAP names, is not a socket storage, which iter.s/bpf_" },
 	{ "beyond", NULL },
 	{ "fine", NULL },
 };

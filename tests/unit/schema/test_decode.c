@@ -165,7 +165,7 @@ static void test_mistakes(void)
 		{ "<Key \"k\">\nSize 4\nDecode \"device\" \"moon\"\n</Key>",
 		  "unknown Decode \"device\" with more after it" },
 		{ "<Key \"k\">\nSize 4\nDecode \"uint\" \"middle\"\n</Key>",
-		  "there may be \"big\" or \"little\"" },
+		  "only \"big\" or \"little\" can follow" },
 		{ "<Key \"k\">\nSize 4\nDecode \"uint\"\nDecode \"string\"\n</Key>",
 		  "this name is made of bytes" },
 		{ "<Key \"k\">\nSize 5\nDecode \"address\"\n</Key>",

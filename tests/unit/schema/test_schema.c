@@ -287,7 +287,7 @@ static const struct {
 	{ "frequency of a histogram", ROW_HIST, "latency frequency",
 	  "member a: frequency is for moments" },
 	{ "a long instance of moments", ROW_MOMENTS, "latency-" X96 "x",
-	  "member a: the type instance is too long" },
+	  "member a: the type instance leaves no room" },
 	{ "rank of a histogram", ROW_HIST, "latency rank",
 	  "member a: rate, active, rank, per and where are for integers" },
 	{ "rank of moments", ROW_MOMENTS, "latency rank",

@@ -230,7 +230,7 @@ static void test_logged(void)
 	age_refusal_message(&f);
 	services_resolve(&f.services, clock_ns());
 	CHECK_UINT(daemon_messages(), 2);
-	CHECK_HAS(daemon_message(1), "in an hour: 2 are counted");
+	CHECK_HAS(daemon_message(1), "per hour: 2 are counted");
 	daemon_clear();
 	fixture_done(&f);
 }

@@ -59,11 +59,11 @@ static void test_bad(void)
 	check("/", -ENOTDIR, "");
 	make("open", 0757);
 	check(scratch_path("open"), -EPERM, "users other than its owner can write to /");
-	check(scratch_path("open/new"), -EPERM, "open; take that from them");
+	check(scratch_path("open/new"), -EPERM, "open; take that right from them");
 	make("last", 01777);
-	check(scratch_path("last"), -EPERM, "last; take that from them");
+	check(scratch_path("last"), -EPERM, "last; take that right from them");
 	CHECK_INT(symlink(scratch_path("open"), scratch_path("way")), 0);
-	check(scratch_path("way/new"), -EPERM, "way; take that from them");
+	check(scratch_path("way/new"), -EPERM, "way; take that right from them");
 	CHECK_INT(symlink("loop", scratch_path("loop")), 0);
 	check(scratch_path("loop"), -ELOOP, "loop: Too many levels");
 	memset(end, 'x', 300);
@@ -89,7 +89,7 @@ static void test_strangers(void)
 	make("group", 0775);
 	check(scratch_path("group"), 0, "");
 	CHECK_INT(chown(scratch_path("group"), 0, STRANGER), 0);
-	check(scratch_path("group"), -EPERM, "group; take that from them");
+	check(scratch_path("group"), -EPERM, "group; take that right from them");
 }
 
 int main(void)
