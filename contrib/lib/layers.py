@@ -110,7 +110,7 @@ LIFE = Layer(
         Column("short_lived", "short-lived", "% of ended", "short%", unit.SHARE, of("percent-short_lived")),
         OF_SERVICE["processes"]),
     also=(Rank(FAILED, "{name} has most failures, {amount} a second", title="Processes that failed, by service"),
-          Rank(KILLED, "{name} has most that a signal ends, {amount} a second")),
+          Rank(KILLED, "{name} has most processes ended by a signal, {amount} a second")),
     probes=(Probe("lifecycle", "who starts them, what they execute, and how they end", FAILED),))
 
 # --- run queue ----------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ NETWORK = Layer(
         HALF_CLOSED,
         Column("rtt_p99", "p99", "round trip", "rtt p99", unit.SECONDS, tail("latency-rtt"), figure="median"),
         SEND_WAIT),
-    also=(Rank(DROPS, "{name} drops {amount} connections a second that come", title="Listen drops by service"),
+    also=(Rank(DROPS, "{name} drops {amount} new connections a second", title="Listen drops by service"),
           Rank(FAILED_CONNECTS, "{name} has most connects that fail, {amount} a second"),
           Rank(HALF_CLOSED, "{name} leaves most connections half-closed, {amount}")),
     devices=(Devices(RESENT_BY_ALL, "the machine retransmits {amount} segments a second",

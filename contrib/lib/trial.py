@@ -159,7 +159,7 @@ def _wait(process, log, seconds):
     give_up = time.monotonic() + seconds
     while READS not in _text(log):
         if process.poll() is not None:
-            raise Failed(f"collectd ended at once (status {process.returncode}): " + (_text(log).strip() or "no word from it"))
+            raise Failed(f"collectd ended at once (status {process.returncode}): " + (_text(log).strip() or "it printed nothing"))
         if time.monotonic() > give_up:
             raise Failed(f"collectd has not begun to read after {seconds} s")
         time.sleep(STEP)

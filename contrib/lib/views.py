@@ -17,9 +17,9 @@ KEYS = (("?", "help"), ("q", "quit"), ("/", "filter"), ("Enter", "one service"),
 MEANINGS = {
     "?": "this page; any other key of a view leaves it", "q": "quit",
     "/": "filter: type a part of a name; Enter keeps it, Escape shows all again",
-    "Enter": "all that is known of the chosen service; Escape goes back", "t": "triage: each layer, the service to blame first",
-    "u": "what services ask of others", "s": "the table of services", "p": "pause, and go on; the space bar does so, too",
-    "r": "the other way round", "←→": "the column to sort by, also < and >"}
+    "Enter": "details of the chosen service; Escape goes back", "t": "triage: each layer, the service to blame first",
+    "u": "what services ask of others", "s": "the table of services", "p": "pause and resume, also by the space bar",
+    "r": "reverse the order", "←→": "the column to sort by, also < and >"}
 
 
 def key_line(width):
@@ -95,7 +95,7 @@ class Rows(View):
         """(heading, which is not scrolled, if there are rows; lines of the rows)"""
         rows = self._filtered()
         if not rows:
-            return None, [("row", f"none has {printable(self.filter)!r} in its name" if self.rows else self.without)]
+            return None, [("row", f"no name contains {printable(self.filter)!r}" if self.rows else self.without)]
         self.step(0)
         heading, *lines = table.lines(live.lines(rows), sorted(self.shown), self.sorted_by,
                                       table.UP if self.backwards else table.DOWN, width, self.of,

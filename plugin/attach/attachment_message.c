@@ -17,8 +17,10 @@ static const struct state_words {
 	[ATTACHMENT_FILE_REFUSED] = { LOG_ERR, "ignoring ", " until its file changes",
 				      " until their file changes", "" },
 	[ATTACHMENT_CALLS_ONLY] = { LOG_WARNING, "",
-				    " counts its calls only, as where it returns is not known",
-				    " count their calls only, as where they return is not known",
+				    " counts only its calls, because "
+				    "it is not known where it returns",
+				    " count only their calls, because "
+				    "it is not known where they return",
 				    "; Returns \"replace\" does without, but read collectd-ebpf(5) "
 				    "first" },
 	[ATTACHMENT_DEFERRED] = { LOG_WARNING, "", " is not attached yet and is tried again",

@@ -150,9 +150,10 @@ static bool parse_probe_label(struct context *context, const oconfig_item_t *ite
 	struct label_config *label;
 
 	if (item->values_num < 2 || !are_all_strings(item))
-		return mistake(context, item,
-			       "it takes a label, as \"syscall\", and names in quotes, in which * "
-			       "stands for any text");
+		return mistake(
+			context, item,
+			"it takes a label, such as \"syscall\", and names in quotes, in which * "
+			"stands for any text");
 	label = get_label(context, item, item->values[0].value.string);
 	if (!label)
 		return false;
@@ -245,7 +246,7 @@ static bool parse_probe_attach(struct context *context, const oconfig_item_t *it
 		if (item->values_num > 2 || values[i].type != OCONFIG_TYPE_STRING ||
 		    !values[i].value.string[0])
 			return mistake(context, item,
-				       "it takes what to attach to, and perhaps the name of a "
+				       "it takes what to attach to, and optionally the name of a "
 				       "program of the object");
 	if (item->values_num == 0)
 		return mistake(context, item, "it takes what to attach to");

@@ -77,7 +77,7 @@ static bool parse_key_decode(struct context *context, const oconfig_item_t *item
 		return mistake(context, item, "a key has at most %d of them", CONFIG_DECODES_MAX);
 	if (!parse_line_words(
 		    context, item, &words,
-		    "it takes a word, as \"string\", and what that needs, in quotes or as "
+		    "it takes a word, such as \"string\", and what that needs, in quotes or as "
 		    "numbers"))
 		return false;
 	added = block_append(&key->decodes, &key->decode_count, sizeof(*added));

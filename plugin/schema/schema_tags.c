@@ -123,7 +123,7 @@ static int read_default(const struct schema_parser *r, int member, const char *t
 	if (found && !strcmp(text, "off"))
 		return 0;
 	return schema_bad(r, member_name(r, member),
-			  found ? "of a member, DEFAULT is off, or not there"
+			  found ? "DEFAULT of a member is off, or left out"
 				: "has DEFAULT, but no METRIC");
 }
 

@@ -86,7 +86,7 @@ def test_blame(check):
         "run_queue": "php has 2 runnable threads, 67 % of all; 1 of all wait for a CPU; the 99th percentile of a wait is 5 ms",
         "disk": "backup submits 6 MiB/s, 75 % of all I/O; vda is busy for 97 % of the time, reads take 250 ms at the 99th "
                 "percentile",
-        "network": "web retransmits 9 segments a second, 90 % of all; web drops 0.50 connections a second that come; "
+        "network": "web retransmits 9 segments a second, 90 % of all; web drops 0.50 new connections a second; "
                    "the machine retransmits 12 segments a second",
         "system_calls": "store has 1 threads in system calls, 100 % of all, most in fsync 75 %"})
     disk = found["disk"].tables

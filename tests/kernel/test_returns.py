@@ -23,7 +23,7 @@ PROGRAMS = {"returns": "", "throw": "", "panic": "", "goroutine": "main."}
 COMPILERS = {"throw": "g++", "panic": "rustc", "goroutine": "go"}
 # Returns of these cannot all be found.
 CALLS_ONLY = {"handed", "unsized"}
-CALLS_ONLY_TEXT = "counts its calls only"
+CALLS_ONLY_TEXT = "counts only its calls"
 # These may have their return addresses replaced: nothing unwinds through them.
 REPLACED = {"several", "chilled", "unsized"}
 FUNCTION = """

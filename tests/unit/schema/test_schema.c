@@ -233,7 +233,7 @@ static const struct schema_case bad[] = {
 	  { MEMBER("a", U64, 0, "gauge"), OFF("b", U64, 8, NULL) } },
 	{ "DEFAULT(on)",
 	  8,
-	  "map rows, member a: of a member, DEFAULT is off, or not there",
+	  "map rows, member a: DEFAULT of a member is off, or left out",
 	  { { .name = "a", .type = ROW_U64, .tag = "gauge", .state = "on" } } },
 	{ "the second is bad",
 	  16,
