@@ -129,15 +129,15 @@ def complaints_of_topics(pages, manuals):
     rows = topics_of(pages.texts[INDEX])
     if len(rows) < TOPICS_MIN:
         yield f"{INDEX}: {len(rows)} questions, not {TOPICS_MIN}"
-    for topic, where, said in rows:
+    for topic, where, promised in rows:
         manual = MANUAL.search(where)
         name = f"{manual.group(1)}({manual.group(2)})" if manual else ""
         target = name or next((pages.resolve(INDEX, link)[0] for link in links_of(where)), "")
         heading = where.partition(", ")[2]
-        if not said.isdigit() or int(said) > 2:
-            yield f"{INDEX}: {topic} {said} clicks"
-        elif distances.get(target, 9) > int(said):
-            yield f"{INDEX}: {topic} {target or 'nothing'} takes more than {said} clicks"
+        if not promised.isdigit() or int(promised) > 2:
+            yield f"{INDEX}: {topic} {promised} clicks"
+        elif distances.get(target, 9) > int(promised):
+            yield f"{INDEX}: {topic} {target or 'nothing'} takes more than {promised} clicks"
         elif name and (name not in manuals or heading and not re.search(f"^=head[12] {re.escape(heading)}$", manuals[name], re.M)):
             yield f"{INDEX}: {topic} {where}: there is no such section"
 

@@ -159,13 +159,13 @@ def check_service(test):
         paths.append(path)
     first = test.load_at(paths[0])
     yield
-    test.true("first process: told", daemon.wait_said("attached to the program which the service web uses now"))
+    test.true("first process: told", daemon.wait_said("attached to the program, which the service web uses now"))
     test.at_end(lambda: os.path.exists(inside) and os.unlink(inside))
     mounted = lib.Load(lib.in_mounts(f"touch {inside}", f"mount --bind {paths[1]} {inside}") + [paths[0]])
     second = test.load_at(paths[1])
     yield
-    test.true("second process: told", daemon.wait_said("attached to the program which the service web uses now", 2))
-    test.true("in a mount namespace: told", daemon.wait_said(f"attached to {inside} which the service web uses now"))
+    test.true("second process: told", daemon.wait_said("attached to the program, which the service web uses now", 2))
+    test.true("in a mount namespace: told", daemon.wait_said(f"attached to {inside}, which the service web uses now"))
     for load in (first, second):
         load.ask(str(CALLS))
     test.equal("calls of two programs of a service, and returns of the one that a path of it leads to",
