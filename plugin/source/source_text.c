@@ -45,7 +45,7 @@ static const char *why(int status)
 {
 	switch (-status) {
 	case ENOENT:
-		return "this kernel does not have such a file, or not at present";
+		return "this kernel has no such file, or not at present";
 	case EPERM:
 		return "not everybody on this machine may read it, and only such files are read";
 	case EXDEV:
