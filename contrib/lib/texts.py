@@ -539,7 +539,7 @@ TEXTS = {   # by series and data source
         "value": "Opens: calls that open a file, failed ones included.",
     },
     "errors-open": {
-        "value": "Opens that failed: for whatever reason.",
+        "value": "Opens that failed: for any reason.",
     },
     "total_operations-create": {
         "value": "Files created: by opens of files that did not exist.",
@@ -599,7 +599,7 @@ TEXTS = {   # by series and data source
         "value": "Written pages: of the whole machine, to disk.",
     },
     "total_operations-brk": {
-        "value": "Brk: the heap grows or shrinks, or is asked for its end.",
+        "value": "Brk: the heap grows or shrinks, or its end is asked for.",
     },
     "total_operations-mmap": {
         "value": "Mmap: calls, successful or not.",
