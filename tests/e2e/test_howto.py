@@ -29,7 +29,7 @@ INTERVAL = 0.5 if lib.SLOWNESS < 2 else 2
 LONG = bool(os.environ.get("TEST_LONG"))
 FILE = re.compile(r"`(/etc/[a-z/.-]+)`:\s*$")
 # Which of two machines the next commands are for.
-PLACE = re.compile(r"\b[Oo]n (?:the|each) (central machine|sender)\b")
+MACHINE = re.compile(r"\b[Oo]n (?:the|each) (central machine|sender)\b")
 CENTRAL, SENDER = "192.0.2.1", "192.0.2.11"
 CONFIGURATION = """\
 Hostname "{host}"
@@ -273,8 +273,8 @@ def steps_of(page, directory):
         # Statements in its language.
         blocks = [(kind or "sh", text if kind else f'influx -database collectd -execute "{text.strip()}" >/dev/null', before)
                   for kind, text, before in blocks]
-    places = [["", *PLACE.findall(before)][-1] for kind, _, before in blocks if kind == "sh"]
-    return [(place, *step) for place, step in zip(places, follow.steps(blocks))]
+    names = [["", *MACHINE.findall(before)][-1] for kind, _, before in blocks if kind == "sh"]
+    return [(name, *step) for name, step in zip(names, follow.steps(blocks))]
 
 
 def is_right(page, got, want):
@@ -294,13 +294,13 @@ def follow_page(test, page, usr):
         machine.run("service collectd start")
         receiver.wait_until(f"{page}: {before}", lambda: before in machine.run("collectdctl listval")[1])
     outputs = 0
-    for place, commands, want in steps_of(page, test.mkdir(page)):
+    for name, commands, want in steps_of(page, test.mkdir(page)):
         if want is None:
-            status, _, said = machines[place].run(commands)
+            status, _, said = machines[name].run(commands)
             test.equal(f"{page}: {commands.splitlines()[0]}", (status, WARNING.sub("", said)), (0, ""))
         else:
             outputs += 1
-            check_output(test, machines[place], page, commands, want)
+            check_output(test, machines[name], page, commands, want)
     test.within(f"{page}: outputs that were compared", outputs, 1, 9)
     for one in machines.values():
         one.end()

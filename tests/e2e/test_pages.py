@@ -141,7 +141,7 @@ class Pages:
         """What collectd has in the kernel."""
         return bpf_objects.of_process(self.pid())
 
-    def check_gone(self, name, owned):
+    def check_none_left(self, name, owned):
         """Nothing of it is in the kernel's list; it goes a moment after the process."""
         for what in bpf_objects.KINDS:
             self.test.within(f"{name}: {what}s that collectd had", len([one for one in owned if one[0] == what]), 5, 10000)
@@ -174,7 +174,7 @@ class Pages:
         owned = self.owned()
         self.machine.put(BLOCK, "<Plugin ebpf>\nMaxServices 100\n</Plugin>\n")
         self.command(page, commands)
-        self.check_gone(f"{page}: the plugin is off", owned)
+        self.check_none_left(f"{page}: the plugin is off", owned)
         self.machine.run("cd /etc/collectd/collectd.conf.d && mv ebpf.conf.off ebpf.conf")
         self.restart()
 
@@ -190,7 +190,7 @@ class Pages:
         self.test.within(f"{page}: programs that its command sees before", count(), 1, 100)
         os.kill(pid, signal.SIGKILL)
         receiver.wait_until("collectd is gone", lambda: reap() or not os.path.exists(f"/proc/{pid}"))
-        self.check_gone(f"{page}: after kill -9", owned)
+        self.check_none_left(f"{page}: after kill -9", owned)
         self.test.equal(f"{page}: programs that its command sees then", str(count()), shown)
         self.restart()
 
