@@ -20,7 +20,8 @@ import bpf_objects
 import truth
 from e2e import TOP
 from receiver import lib
-from test_howto import CONFIGURATION, INTERVAL, Machine, reap, serve_nginx
+from test_howto import CONFIGURATION, PLUGINS, Machine, reap, serve_nginx
+from test_writing import install
 
 LONG = bool(os.environ.get("TEST_LONG"))
 TOOLS = "ebpf-bpftrace", "ebpf-check", "ebpf-convert", "ebpf-graph", "ebpf-tidy", "ebpf-top"
@@ -113,12 +114,13 @@ def wrapped(text):
 
 class Pages:
     def __init__(self, test):
-        self.test, self.machine, self.mark, self.done = test, Machine(test, "pages"), 0, set()
+        self.test, self.machine, self.mark, self.done = test, Machine(test, "pages", install(test)), 0, set()
         # RRD files have whole seconds.
-        self.machine.put("/etc/collectd/collectd.conf", CONFIGURATION.replace(f"Interval {INTERVAL}", "Interval 1"))
-        self.machine.put("/etc/collectd/collectd.conf.d/ebpf.conf", "LoadPlugin ebpf\n")
+        self.machine.put("/etc/collectd/collectd.conf", CONFIGURATION.format(host="web1", interval=1))
+        alone, others = "LoadPlugin ebpf\n", PLUGINS.replace("LoadPlugin ebpf\n", "")
+        self.machine.put("/etc/collectd/collectd.conf.d/ebpf.conf", alone)
         self.machine.put("/etc/collectd/collectd.conf.d/base.conf",
-                         '<Plugin ebpf>\n<Probe "request">\nOption "clients"\n</Probe>\n</Plugin>\n')
+                         others + '<Plugin ebpf>\n<Probe "request">\nOption "clients"\n</Probe>\n</Plugin>\n')
         serve_nginx(self.machine)
         self.restart()
 
@@ -224,7 +226,7 @@ class Pages:
 
 
 def main():
-    with lib.Test(limit=900) as test:
+    with lib.Test(limit=1500) as test:
         receiver.need("bpftool", "bpftrace", "collectdctl", "nginx", "pidof", "rrdtool", "service", "ss", "useradd")
         pages = Pages(test)
         for page in sys.argv[1:] or PAGES:
