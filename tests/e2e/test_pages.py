@@ -63,8 +63,8 @@ LEFT = {
     "docs/ebpf-graph.pod": {"Processes     cron forks": SAID, "LAYER ": TABLE, "main;handle;parse 17": "a file, not output"},
     "docs/ebpf-tidy.pod": {"ps -eo unit": "needs units of systemd: test_tidy.py"},
     "docs/ebpf-top.pod": {"NAME ": TABLE, "? ": TABLE}}
-# Mentions of a tool in a sentence, which are not whole commands or need a terminal: test_top.py.
-MENTIONED = {"ebpf-top", "ebpf-graph", "ebpf-tidy --rename"}
+# Mentions of a tool in a sentence, which are not whole commands, or need a terminal (test_top.py) or profiles (test_flame.py).
+MENTIONED = {"ebpf-top", "ebpf-graph", "ebpf-graph --stacks /var/lib/collectd/profiles", "ebpf-tidy --rename"}
 
 
 def items(page):

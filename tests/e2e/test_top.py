@@ -221,7 +221,7 @@ def test_keys(test, screen, path, name):
     shows("one service", b"\n", f"testhost/{name}", "procs 1", "PerProcess true")
     shows("back to the table, filtered", b"\x1b", f"with “{name[:-1]}”")
     shows("all again", b"\x1b", f"services  {path}")
-    shows("a filter that nobody fits", b"/nobody-has-this\n", "none has 'nobody-has-this'")
+    shows("a filter that nobody fits", b"/nobody-has-this\n", "no name contains 'nobody-has-this'")
     screen.press(b"\x1b")
     shows("paused", b"p", "paused")
     screen.press(b"p")
