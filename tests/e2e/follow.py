@@ -10,7 +10,7 @@ BLOCK = re.compile(r"```(\w*)\n(.*?)```\n", re.DOTALL)
 NUMBER = re.compile(r"\d[\d.,]*")
 # A number with its unit, or a dash in its place.
 VALUE = re.compile(r"[+-]?\d[\d.,]*(?:e[+-]\d+)?(?:[kKMGTmunµ]?i?(?:s|B)?|%|h|min)[,;:.]?|–")
-VALUES = r"(?:[+-]?\d[\d.,]*(?:e[+-]\d+)?[A-Za-zµ%]*[,;:.]?|–)"
+VALUES = r"(?:[+-]?\d[\d.,]*(?:e[+-]\d+)?(?: [kM]\b)?[A-Za-zµ%]*[,;:.]?|–)"
 # Names of days and months, which are others as numbers are.
 NAMES = [f"(?:{names.replace(' ', '|')})" for names in (
     "Mon Tue Wed Thu Fri Sat Sun", "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec")]
