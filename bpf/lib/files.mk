@@ -97,6 +97,7 @@ servicesincludedir = $(bpfincludedir)/services
 servicesinclude_HEADERS = \
 	bpf/lib/services/account.bpf.h \
 	bpf/lib/services/group.h \
+	bpf/lib/services/group_connection.h \
 	bpf/lib/services/group_name.h \
 	bpf/lib/services/process_slot.bpf.h \
 	bpf/lib/services/service.bpf.h \

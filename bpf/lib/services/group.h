@@ -8,7 +8,7 @@
 #ifndef GROUP_H
 #define GROUP_H
 
-#include "group_name.h"
+#include "group_connection.h"
 
 /* What a key names. The kinds of containers come last. */
 enum group_kind {
@@ -54,10 +54,32 @@ GROUP_INLINE int group_found(struct group_walk *walk, __u32 kind, __u32 begin)
 GROUP_INLINE int group_found_unit(struct group_walk *walk, __u32 end)
 {
 	group_cut(walk, end);
-	return group_found(walk, GROUP_UNIT, 0);
+	return group_found(walk, GROUP_UNIT, walk->begin);
 }
 
-/* Transient units without a name share the key "run". */
+/* Does systemd-run make up such names? run-rHEX with 32 digits, run-uNUMBER, run-uNUMBER-sNUMBER,
+ * run-pNUMBER-iNUMBER; old versions: run-NUMBER. */
+GROUP_INLINE int group_is_run(const struct group_walk *walk)
+{
+	__u32 at = sizeof("run-") - 1, letter, digits;
+
+	if (!GROUP_BEGINS(walk, "run-"))
+		return 0;
+	if (GROUP_SAME(walk, at, "r"))
+		return walk->length == at + 1 + 32 && group_is_hex(walk, at + 1, 32);
+	letter = GROUP_SAME(walk, at, "u") || GROUP_SAME(walk, at, "p");
+	at += letter;
+	digits = group_digits(walk, at);
+	at += digits;
+	if (digits == 0 || at == walk->length)
+		return digits != 0;
+	if (!letter || !(GROUP_SAME(walk, at, "-s") || GROUP_SAME(walk, at, "-i")))
+		return 0;
+	digits = group_digits(walk, at + 2);
+	return digits && at + 2 + digits == walk->length;
+}
+
+/* They share the key "run". */
 GROUP_INLINE int group_found_run(struct group_walk *walk)
 {
 	walk->name[0] = 'r';
@@ -111,6 +133,16 @@ GROUP_LOOP int group_of_id(struct group_walk *walk)
 	return group_found(walk, GROUP_UNIT, begin - 1 - (sizeof("conmon") - 1));
 }
 
+/* Cuts off what systemd-nspawn --ephemeral appends: a dash, escaped, and 16 digits. */
+GROUP_INLINE void group_cut_ephemeral(struct group_walk *walk)
+{
+	__u32 digits = walk->length - 16, end = digits - (sizeof("\\x2d") - 1);
+
+	if (walk->length > sizeof("machine-\\x2d") - 1 + 16 && group_is_hex(walk, digits, 16) &&
+	    GROUP_SAME(walk, end, "\\x2d"))
+		group_cut(walk, end);
+}
+
 /* machine-NAME. libvirt prefixes its driver and a number: machine-qemu\x2d7\x2dNAME. */
 GROUP_INLINE int group_of_machine(struct group_walk *walk)
 {
@@ -122,60 +154,41 @@ GROUP_INLINE int group_of_machine(struct group_walk *walk)
 		digits = begin + sizeof("qemu\\x2d") - 1;
 	else if (GROUP_SAME(walk, begin, "lxc\\x2d"))
 		digits = begin + sizeof("lxc\\x2d") - 1;
+	else if (GROUP_SAME(walk, begin, "ch\\x2d"))
+		digits = begin + sizeof("ch\\x2d") - 1;
 	if (digits && group_digits(walk, digits)) {
 		digits += group_digits(walk, digits);
 		if (GROUP_SAME(walk, digits, "\\x2d"))
 			begin = digits + sizeof("\\x2d") - 1;
 	}
+	group_cut_ephemeral(walk);
 	return group_found(walk, GROUP_MACHINE, begin);
 }
 
+#define GROUP_BUILD_LENGTH 25 /* of the name that BuildKit gives a step of a build */
+
 /* A scope that is no container is named after the program that made it, with a number or a UUID:
- * NAME-7, NAME.UUID, UUID.NAME. docker-WORD is a step of a build. */
+ * NAME-7, NAME.UUID, UUID.NAME. Steps of builds are docker-WORD and buildah-buildah7. */
 GROUP_INLINE int group_of_program(struct group_walk *walk)
 {
-	__u32 length = walk->length, count = group_digits_before(walk, length);
+	__u32 length = walk->length, begin = length - group_digits_before(walk, length);
 
-	if (GROUP_BEGINS(walk, "docker-"))
+	if (GROUP_BEGINS(walk, "docker-") && length == sizeof("docker-") - 1 + GROUP_BUILD_LENGTH)
 		return group_found_unit(walk, sizeof("docker") - 1);
 	if (length > 37 && group_is_uuid(walk, 0) && GROUP_SAME(walk, 36, "."))
 		return group_found(walk, GROUP_UNIT, 37);
 	if (length > 37 && group_is_uuid(walk, length - 36))
 		return group_found_unit(walk, length - 37);
-	if (count && length > count + 1 && group_class(walk, length - count - 1) & GROUP_DASH)
-		return group_found_unit(walk, length - count - 1);
-	return group_found(walk, GROUP_UNIT, 0);
+	if (begin < length && GROUP_ENDS(walk, begin, "buildah-buildah"))
+		return group_found_unit(walk, begin - (sizeof("-buildah") - 1));
+	if (begin < length && begin > 1 && group_class(walk, begin - 1) & GROUP_DASH)
+		return group_found_unit(walk, begin - 1);
+	return group_found_unit(walk, length);
 }
 
 GROUP_INLINE int group_of_scope(struct group_walk *walk)
 {
-	if (GROUP_BEGINS(walk, "run-"))
-		return group_found_run(walk);
 	return group_of_id(walk) || group_of_machine(walk) || group_of_program(walk);
-}
-
-/* Is the text after the @ that of one connection? NUMBER-ADDRESS:PORT-ADDRESS:PORT, NUMBER-PID-UID,
- * NUMBER-unknown; since systemd 257 the socket's cookie follows as a second number. */
-GROUP_LOOP int group_is_connection(const struct group_walk *walk, __u32 at)
-{
-	__u32 text = GROUP_TEXT, any = 0, all = GROUP_NUMBER, dashes = 0, count;
-
-	if (!walk)
-		return 0;
-	count = group_digits(walk, at);
-	if (count == 0 || !(group_class(walk, at + count) & GROUP_DASH))
-		return 0;
-	for (__u32 i = 0; i < GROUP_DIRECTORY_MAX; i++) {
-		__u32 class = group_class(walk, at + i);
-
-		text &= class;
-		class *= text;
-		any |= class;
-		all &= class | (text - 1);
-		dashes += class / GROUP_DASH & 1;
-	}
-	return any & GROUP_COLON || (all && dashes >= 2) ||
-	       GROUP_ENDS(walk, walk->length, "-unknown");
 }
 
 /* Position of the @ before the instance, or the length. */
@@ -194,29 +207,33 @@ GROUP_LOOP __u32 group_instance(const struct group_walk *walk)
 	return at;
 }
 
+/* dbus-:1.2-NAME@7: the bus starts NAME for its client :1.2. */
+GROUP_INLINE __u32 group_bus_name(const struct group_walk *walk)
+{
+	__u32 at = sizeof("dbus-:") - 1;
+
+	at += group_digits(walk, at) + 1;
+	at += group_digits(walk, at) + 1;
+	return group_class(walk, at - 1) & GROUP_DASH ? at : 0;
+}
+
 GROUP_INLINE int group_of_service(struct group_walk *walk)
 {
 	__u32 at = group_instance(walk), id = walk->length - GROUP_ID_LENGTH;
 
-	if (GROUP_BEGINS(walk, "run-"))
-		return group_found_run(walk);
 	if (GROUP_BEGINS(walk, "systemd-nspawn@"))
 		return group_found(walk, GROUP_MACHINE, sizeof("systemd-nspawn@") - 1);
-	if (group_is_id(walk, 0)) /* of podman, for its health checks */
+	if (group_is_hex(walk, 0, GROUP_ID_LENGTH)) /* of podman, for its health checks */
 		return group_found_run(walk);
 	if (group_ends_with_id(walk))
 		return group_found_unit(walk, id - 1);
-	if (GROUP_BEGINS(walk, "dbus-:") || group_is_connection(walk, at + 1))
+	if (GROUP_BEGINS(walk, "dbus-:")) {
+		group_cut(walk, at);
+		return group_found(walk, GROUP_UNIT, group_bus_name(walk));
+	}
+	if (at < walk->length && group_is_connection(walk, at + 1))
 		return group_found_unit(walk, at);
-	return group_found(walk, GROUP_UNIT, 0);
-}
-
-/* A unit of another type: .socket, .mount, .swap. */
-GROUP_INLINE int group_of_unit(struct group_walk *walk)
-{
-	if (GROUP_BEGINS(walk, "run-"))
-		return group_found_run(walk);
-	return group_found(walk, GROUP_UNIT, 0);
+	return group_found_unit(walk, walk->length);
 }
 
 GROUP_INLINE int group_of_slice(struct group_walk *walk)
@@ -253,7 +270,7 @@ GROUP_INLINE int group_of_directory(struct group_walk *walk)
 	if (GROUP_BEGINS(walk, "lxc.monitor"))
 		return group_found_unit(walk, sizeof("lxc.monitor") - 1);
 	if (GROUP_IS(walk, "buildkit"))
-		return group_found(walk, GROUP_UNIT, 0);
+		return group_found_unit(walk, walk->length);
 	return 0;
 }
 
@@ -294,6 +311,10 @@ GROUP_INLINE __u32 group_type(struct group_walk *walk)
 
 GROUP_INLINE int group_of_type(struct group_walk *walk, __u32 type)
 {
+	/* An underscore precedes names that the kernel's own files could have: _io.service. */
+	walk->begin = type != GROUP_DIRECTORY && GROUP_BEGINS(walk, "_");
+	if (type >= GROUP_SERVICE && group_is_run(walk))
+		return group_found_run(walk);
 	switch (type) {
 	case GROUP_SLICE:
 		return group_of_slice(walk);
@@ -302,7 +323,7 @@ GROUP_INLINE int group_of_type(struct group_walk *walk, __u32 type)
 	case GROUP_SCOPE:
 		return group_of_scope(walk);
 	case GROUP_OTHER_UNIT:
-		return group_of_unit(walk);
+		return group_found_unit(walk, walk->length);
 	default:
 		return group_of_directory(walk);
 	}

@@ -37,19 +37,16 @@ enum group_class {
 	GROUP_AT = 8,
 	GROUP_DASH = 16,
 	GROUP_COLON = 32,
-	GROUP_NUMBER = 64, /* digits and what joins them: - and _ */
 };
 
-#define GROUP_DECIMAL (GROUP_DIGIT | GROUP_HEX | GROUP_NUMBER)
+#define GROUP_DECIMAL (GROUP_DIGIT | GROUP_HEX)
 
 static const __u8 group_classes[256] = {
-	['0'] = GROUP_DECIMAL, ['1'] = GROUP_DECIMAL, ['2'] = GROUP_DECIMAL,
-	['3'] = GROUP_DECIMAL, ['4'] = GROUP_DECIMAL, ['5'] = GROUP_DECIMAL,
-	['6'] = GROUP_DECIMAL, ['7'] = GROUP_DECIMAL, ['8'] = GROUP_DECIMAL,
-	['9'] = GROUP_DECIMAL, ['a'] = GROUP_HEX,     ['b'] = GROUP_HEX,
-	['c'] = GROUP_HEX,     ['d'] = GROUP_HEX,     ['e'] = GROUP_HEX,
-	['f'] = GROUP_HEX,     ['@'] = GROUP_AT,      ['-'] = GROUP_DASH | GROUP_NUMBER,
-	['_'] = GROUP_NUMBER,  [':'] = GROUP_COLON,
+	['0'] = GROUP_DECIMAL, ['1'] = GROUP_DECIMAL, ['2'] = GROUP_DECIMAL, ['3'] = GROUP_DECIMAL,
+	['4'] = GROUP_DECIMAL, ['5'] = GROUP_DECIMAL, ['6'] = GROUP_DECIMAL, ['7'] = GROUP_DECIMAL,
+	['8'] = GROUP_DECIMAL, ['9'] = GROUP_DECIMAL, ['a'] = GROUP_HEX,     ['b'] = GROUP_HEX,
+	['c'] = GROUP_HEX,     ['d'] = GROUP_HEX,     ['e'] = GROUP_HEX,     ['f'] = GROUP_HEX,
+	['@'] = GROUP_AT,      ['-'] = GROUP_DASH,    [':'] = GROUP_COLON,
 };
 
 #define GROUP_INLINE static inline __attribute__((always_inline))
@@ -108,24 +105,24 @@ GROUP_INLINE __u32 group_digits(const struct group_walk *walk, __u32 at)
 	return count;
 }
 
-/* Likewise, backwards from `end`. */
+/* The number of digits before `end`, at most 20: as many as a 64-bit number has. */
 GROUP_INLINE __u32 group_digits_before(const struct group_walk *walk, __u32 end)
 {
 	__u32 count = 0, digit = GROUP_DIGIT;
 
-	for (__u32 i = 1; i <= 11; i++) {
+	for (__u32 i = 1; i <= 20; i++) {
 		digit &= group_class(walk, end - i);
 		count += digit / GROUP_DIGIT;
 	}
 	return count;
 }
 
-/* Is a container's id here? */
-GROUP_INLINE int group_is_id(const struct group_walk *walk, __u32 at)
+/* Are these `count` bytes hexadecimal digits? */
+GROUP_INLINE int group_is_hex(const struct group_walk *walk, __u32 at, __u32 count)
 {
 	__u32 all = GROUP_HEX;
 
-	for (__u32 i = 0; i < GROUP_ID_LENGTH; i++)
+	for (__u32 i = 0; i < count; i++)
 		all &= group_class(walk, at + i);
 	return all != 0;
 }
@@ -135,7 +132,7 @@ GROUP_INLINE int group_ends_with_id(const struct group_walk *walk)
 {
 	__u32 begin = walk->length - GROUP_ID_LENGTH;
 
-	return walk->length >= GROUP_ID_LENGTH && group_is_id(walk, begin) &&
+	return walk->length >= GROUP_ID_LENGTH && group_is_hex(walk, begin, GROUP_ID_LENGTH) &&
 	       (begin == 0 || group_class(walk, begin - 1) & (GROUP_DASH | GROUP_COLON));
 }
 
