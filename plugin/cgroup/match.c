@@ -16,6 +16,21 @@
 
 #define SHORT_ID 12 /* digits that stand for a whole id */
 
+/* A name that systemd has escaped fits with the escapes, without them, as series spell it, and without the
+ * backslashes, which collectd removes from its configuration. */
+static bool match_escaped(const char *glob, const char *key, const struct group_description *d)
+{
+	char bare[GROUP_TEXT_MAX] = "";
+	size_t length = 0;
+
+	for (const char *at = key; *at; at++)
+		if (*at != '\\')
+			bare[length++] = *at;
+	return glob_match(glob, key) || glob_match(glob, bare) || glob_match(glob, d->full_name) ||
+	       glob_match(glob, d->name);
+}
+
+/* A unit fits by its name and by that of its cgroup's directory, where an underscore may come first. */
 static bool match_unit(const char *option, const char *key, const struct group_description *d)
 {
 	char glob[CONTAINER_TEXT_MAX];
@@ -25,13 +40,16 @@ static bool match_unit(const char *option, const char *key, const struct group_d
 		return false;
 	memcpy(glob, option, length);
 	glob[length] = '\0';
-	return glob_match(glob, key) || glob_match(glob, d->full_name);
+	return match_escaped(glob, key, d) || (glob[0] == '_' && !strcmp(glob + 1, key));
 }
 
-static bool match_container(const char *option, const char *key, const struct group_description *d)
+static bool match_container(const char *option, const char *key, enum group_kind kind,
+			    const struct group_description *d)
 {
 	size_t length = strspn(option, "0123456789abcdef");
 
+	if (kind == GROUP_MACHINE)
+		return match_escaped(option, key, d);
 	if (option[length] == '\0' && length >= SHORT_ID && runtime_is_id(key) &&
 	    !strncmp(option, key, length))
 		return true;
@@ -53,7 +71,7 @@ bool group_option_fits(const char *option, const struct group_key *key,
 		return true;
 	snprintf(text, sizeof(text), "%.*s", (int)sizeof(key->text), key->text);
 	return group_is_unit(key) ? match_unit(option, text, description)
-				  : match_container(option, text, description);
+				  : match_container(option, text, key->kind, description);
 }
 
 bool group_matches(const struct service_config *service, const struct group_key *key,
@@ -115,7 +133,7 @@ bool group_rule_key(const char *option, enum group_kind kind, struct group_key *
 	case GROUP_COMMAND:
 		return false;
 	case GROUP_UNIT:
-		return make_directory_key("", option,
+		return make_directory_key(option[0] == '_' ? "_" : "", option,
 					  option[unit_base_length(option)] ? "" : ".service", kind,
 					  ret_key);
 	case GROUP_USER:
@@ -141,6 +159,20 @@ bool group_rule_key(const char *option, enum group_kind kind, struct group_key *
 	return true;
 }
 
+/* Has no other unit a name that match_unit() compares with this one? A dash or an underscore may stand for an
+ * escaped character, x2d for an escape that has lost its backslash; a dash may belong to a user's name. */
+static bool is_only_spelling(const char *unit)
+{
+	for (; *unit; unit++) {
+		if (!isalnum((unsigned char)*unit) && !strchr(".:@\\", *unit))
+			return false;
+		if (*unit == 'x' && isxdigit((unsigned char)unit[1]) &&
+		    isxdigit((unsigned char)unit[2]))
+			return false;
+	}
+	return true;
+}
+
 static bool unit_needs_names(const struct service_config *service)
 {
 	struct group_key key;
@@ -148,8 +180,7 @@ static bool unit_needs_names(const struct service_config *service)
 	for (size_t i = 0; i < service->units.count; i++) {
 		const char *option = service->units.item[i];
 
-		/* A dash may stand for an escaped one, or belong to a user's name. */
-		if (strchr(option, '-') || !group_rule_key(option, GROUP_UNIT, &key))
+		if (!is_only_spelling(option) || !group_rule_key(option, GROUP_UNIT, &key))
 			return true;
 	}
 	return false;

@@ -31,6 +31,13 @@ SERVICES = """
   <Service "wild_{name}">
     Unit "kt_{name}@*.service"
   </Service>
+  <Service "escaped_{name}">
+    Unit "kt_io_{name}.service"
+    Unit "_kt_cpu_{name}.service"
+    Unit "kt_d-ash_{name}.service"
+    Unit "kt_b\\\\x2doth_{name}.service"
+    Unit "kt_o\\x2dne_{name}.service"
+  </Service>
   <Service "id_{name}">
     Container "{identity}"
   </Service>
@@ -188,21 +195,23 @@ def units(test, daemon, hierarchy):
     name = hierarchy.name
     unit, exact, second = (f"kt_{word}_{name}.service" for word in ("unit", "exact", "second"))
     wild, user, below = f"kt_{name}@7.service", hierarchy.user + ".slice", unit + "/docker"
-    for group in (unit, exact, second, wild, user, f"{user}/{unit}", below):
+    escaped = [f"{word}_{name}.service" for word in ("_kt_io", "_kt_cpu", r"kt_d\x2dash", r"kt_b\x2doth", r"kt_o\x2dne")]
+    for group in (unit, exact, second, wild, user, f"{user}/{unit}", below, *escaped):
         hierarchy.make(group)
     loads = [hierarchy.load_in(group, name="kt_of_unit")
-             for group in (unit, below, exact, wild, second, f"{user}/{unit}")]
+             for group in (unit, below, exact, wild, second, f"{user}/{unit}", *escaped)]
     loads.append(hierarchy.load_in(second, name="kt_f_" + name))
     yield (moment := time.time())
     for what, service, want in (
             ("unit, and a directory below", test.own("kt_unit_") + name, 2), ("Unit", "exact_" + name, 1),
-            ("Unit with a wildcard", "wild_" + name, 1), ("Unit, an earlier block has another", "second_" + name, 1),
+            ("Unit with a wildcard", "wild_" + name, 1), ("Unit, escaped names", "escaped_" + name, len(escaped)),
+            ("Unit, an earlier block has another", "second_" + name, 1),
             ("Process, a later block has the unit", "first_" + name, 1), ("user", hierarchy.user, 1)):
         test.equal(hierarchy.what(what + ": ps_count"), count(daemon, service, moment), [want, want])
     for load in loads:
         load.end()
     yield (moment := time.time())
-    for service in ("exact_", "wild_", "second_", "first_"):
+    for service in ("exact_", "wild_", "escaped_", "second_", "first_"):
         test.equal(hierarchy.what(f"{service}, ended: ps_count"), count(daemon, service + name, moment), [0, 0])
 
 

@@ -42,11 +42,27 @@ static void test_units(void)
 	check_unit("php-fpm@*", "php-fpm", false);
 	check_unit("*.service", "anything", true);
 	check_unit("service", "service", true);
-	check_unit("systemd-coredump@0-1-2.service", "systemd-coredump", true);
+	check_unit("systemd-coredump@0-4711-2.service", "systemd-coredump", true);
 	check_unit("run-u7.service", "run", true);
+	check_unit("run-billing.service", "run", false);
+	check_unit("run-billing.service", "run-billing", true);
+	check_unit("io.service", "io", true);
+	check_unit("_io.service", "io", true);
+	check_unit("_io.service", "_io", true);
+	check_unit("__io.service", "_io", true);
+	check_unit("__io.service", "io", false);
+	check_unit("_*.service", "io", false);
+	check_unit("_io.service", "_io2", false);
 	CHECK_INT(matches("my-app", GROUP_UNIT, "my\\x2dapp", "my-app", "my-app"), true);
 	CHECK_INT(matches("my\\x2dapp.service", GROUP_UNIT, "my\\x2dapp", "my-app", "my-app"),
 		  true);
+	CHECK_INT(matches("myx2dapp.service", GROUP_UNIT, "my\\x2dapp", "my-app", "my-app"), true);
+	CHECK_INT(matches("my-*", GROUP_UNIT, "my\\x2dapp", "my-app", "my-app"), true);
+	CHECK_INT(matches("foo@a-*", GROUP_UNIT, "foo@a\\x2db", "foo@a-b", "foo@a-b"), true);
+	CHECK_INT(matches("foo@a_b", GROUP_UNIT, "foo@a\\x2fb", "foo@a/b", "foo@a_b"), true);
+	CHECK_INT(matches("foo@a.b", GROUP_UNIT, "foo@a\\x2fb", "foo@a/b", "foo@a_b"), false);
+	CHECK_INT(matches("my-app", GROUP_UNIT, "my-app", "my-app", "my-app"), true);
+	CHECK_INT(matches("my\\x2dapp", GROUP_UNIT, "my-app", "my-app", "my-app"), false);
 	CHECK_INT(matches("my\\x2d*.service", GROUP_UNIT, "my\\x2dapp", "my-app", "my-app"), true);
 	CHECK_INT(matches("user-1000.slice", GROUP_USER, "user-1000", "user-alice", "user-alice"),
 		  true);
@@ -73,6 +89,11 @@ static void test_containers(void)
 		  true);
 	CHECK_INT(matches("web", GROUP_LXC, "web", "web", "web"), true);
 	CHECK_INT(matches("my-box", GROUP_MACHINE, "my\\x2dbox", "my-box", "my-box"), true);
+	CHECK_INT(matches("my\\x2dbox", GROUP_MACHINE, "my\\x2dbox", "my-box", "my-box"), true);
+	CHECK_INT(matches("myx2d*", GROUP_MACHINE, "my\\x2dbox", "my-box", "my-box"), true);
+	CHECK_INT(matches("my-*", GROUP_MACHINE, "my\\x2dbox", "my-box", "my-box"), true);
+	CHECK_INT(matches("my_box", GROUP_MACHINE, "my\\x2dbox", "my-box", "my-box"), false);
+	CHECK_INT(matches("0*", GROUP_DOCKER, ID, "web", "web"), false);
 	CHECK_INT(matches("web.service", GROUP_LXC, "web", "web", "web"), false);
 }
 
@@ -96,6 +117,9 @@ static void test_keys(void)
 	check_key("init.scope", GROUP_UNIT, "init");
 	check_key("postgresql@15-main.service", GROUP_UNIT, "postgresql@15-main");
 	check_key("containerd.service", GROUP_UNIT, "containerd");
+	check_key("io.service", GROUP_UNIT, "io");
+	check_key("_io.service", GROUP_UNIT, "_io");
+	check_key("my\\x2dapp.service", GROUP_UNIT, "my\\x2dapp");
 	check_key("nginx*", GROUP_UNIT, NULL);
 	check_key("system.slice/nginx.service", GROUP_UNIT, NULL);
 	check_key("user-1000.slice", GROUP_UNIT, NULL);
@@ -166,6 +190,10 @@ static void test_needs_names(void)
 	check_needs("nginx*", NULL, SERVICES_FROM_UNITS);
 	check_needs("user-alice", NULL, SERVICES_FROM_UNITS);
 	check_needs("my-app.service", NULL, SERVICES_FROM_UNITS);
+	check_needs("my_app.service", NULL, SERVICES_FROM_UNITS);
+	check_needs("myx2dapp.service", NULL, SERVICES_FROM_UNITS);
+	check_needs("foo@a.b:c.service", NULL, 0);
+	check_needs("xen.service", NULL, 0);
 	check_needs(NULL, "web", SERVICES_FROM_CONTAINERS);
 	check_needs("nginx.service", ID, SERVICES_FROM_CONTAINERS);
 	check_needs("nginx*", "web", SERVICES_FROM_UNITS | SERVICES_FROM_CONTAINERS);
