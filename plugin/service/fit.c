@@ -22,7 +22,9 @@ static const struct {
 	[RULE_PROCESS] = { "Process", "ps -e -o comm shows command names" },
 	[RULE_MATCH] = { "ProcessMatch", "ps -e -o args shows command lines; one of a process that "
 					 "ends before a reading is not seen" },
-	[RULE_UNIT] = { "Unit", "systemctl list-units shows the units that there are" },
+	[RULE_UNIT] = { "Unit", "systemctl list-units shows the units that there are; those of "
+				"connections and of systemd-run fit by the name that they share, "
+				"such as \"sshd\" or \"run\"" },
 	[RULE_CONTAINER] = { "Container",
 			     "docker ps or podman ps shows names and ids of containers that run" },
 	[RULE_CGROUP] = { "Cgroup", "systemd-cgls shows cgroups and their processes" },

@@ -33,8 +33,11 @@ BOOTED = {
     "postgresql@15-main.service": "postgresql@15-main",
     "job@south.service": "job@south",
     r"job@north\x2dwest.service": "job@north-west",
+    "job@10-20.service": "job@10-20",
+    "job@2026-11-27.service": "job@2026-11-27",
 }
 PATHS = {service: units.BOOTED[unit] for unit, service in BOOTED.items()}
+NAMED = {"io": "io.service", "run-billing": "run-billing.service", "my-app": r"my\x2dapp.service"}
 OWN = "vm"  # the unit of this test
 STARTED = "total_events-processes_started"
 USER = f"user-{server.USER}"
@@ -82,7 +85,8 @@ def services(*identities):
     return {service: [path] for service, path in PATHS.items()} | {
         OWN: [system("vm.service")],
         "echo": [system("system-echo.slice"), system("echo.socket")],
-        "run": [server.show(unit, "ControlGroup")[0] for unit in server.units("run-*.service")],
+        "run": [server.show(unit, "ControlGroup")[0] for unit in server.units("run-r*.service")],
+        **{service: [units.NAMED[unit]] for service, unit in NAMED.items()},
         "batch": [system(units.BATCH)],
         "job": [system(units.JOB)],
         USER: [units.HOME],

@@ -7,13 +7,18 @@ Truth: as there.
 """
 
 from lib import Test
-from test_units import (INTERVAL, USER, check_bounded, check_container, check_counts, check_podman, check_series, few,
+from test_units import (INTERVAL, NAMED, USER, check_bounded, check_container, check_counts, check_podman, check_series, few,
                         libpod, require_systemd, server, services, start_server)
 
 SYSTEMD = "hybrid"
 RULES = """
   <Service "workers">
     Unit "job@*.service"
+  </Service>
+  <Service "named">
+    Unit "_io.service"
+    Unit "my-app"
+    Unit "run-billing.service"
   </Service>
   <Service "db">
     Unit "postgresql@15-main"
@@ -39,8 +44,9 @@ ENDLESS = 20
 def ruled(identity, namesake):
     """{service: [path of a cgroup]}"""
     found = services(identity, namesake)
-    workers = found.pop("job@south") + found.pop("job@north-west")
-    return {"workers": workers, "db": found.pop("postgresql@15-main"), "people": found.pop(USER),
+    workers = [path for service in list(found) if service.startswith("job@") for path in found.pop(service)]
+    named = [path for service in NAMED for path in found.pop(service)]
+    return {"workers": workers, "named": named, "db": found.pop("postgresql@15-main"), "people": found.pop(USER),
             "group": found.pop("echo"), "podded": [libpod(identity)], "by-id": [libpod(namesake)], **found}
 
 

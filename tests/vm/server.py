@@ -227,6 +227,7 @@ def spawn_on(pid, count):
 def undo():
     """Ends what was started here, as far as it can be done."""
     for words in ("podman rm --all --force --time 0", f"umount {STORAGE}", f"loginctl disable-linger {USER}",
-                  f"systemctl stop user-{UID}.slice run-*.service echo@*.service batch.service job-17.scope",
+                  f"systemctl stop user-{UID}.slice run-*.service echo@*.service batch.service job-17.scope "
+                  "io.service my\\x2dapp.service",
                   f"userdel --remove {USER}"):
         subprocess.run(words.split(), stdin=subprocess.DEVNULL, check=False)

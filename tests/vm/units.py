@@ -33,6 +33,14 @@ BOOTED = {
     "postgresql@15-main.service": "/system.slice/system-postgresql.slice/postgresql@15-main.service",
     "job@south.service": "/system.slice/system-job.slice/job@south.service",
     r"job@north\x2dwest.service": r"/system.slice/system-job.slice/job@north\x2dwest.service",
+    "job@10-20.service": "/system.slice/system-job.slice/job@10-20.service",
+    "job@2026-11-27.service": "/system.slice/system-job.slice/job@2026-11-27.service",
+}
+# Transient units with these names.
+NAMED = {
+    "io.service": "/system.slice/_io.service",
+    "run-billing.service": "/system.slice/run-billing.service",
+    r"my\x2dapp.service": r"/system.slice/my\x2dapp.service",
 }
 COMMANDS = {
     "nginx.service": {"nginx"},
@@ -96,6 +104,9 @@ def check_transient(check):
     unit = server.run(*SLEEP)
     check.true("transient unit", unit.startswith("run-r") and unit.endswith(".service"), unit)
     check_unit(check, unit, f"/system.slice/{unit}", {"sleep"})
+    for unit, path in NAMED.items():
+        server.run(*SLEEP, options=(f"--unit={unit}",))
+        check_unit(check, unit, path, {"sleep"})
     unit = server.run(*SLEEP, options=(f"--unit={BATCH}", f"--uid={server.USER}"))
     check_unit(check, unit, f"/system.slice/{BATCH}", {"sleep"})
     process = server.scope(JOB, *SLEEP)
