@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SAFE "bcdfghjklmnpqrstvwxz2456789" /* the alphabet of Kubernetes' generated suffixes */
 #define HEX "0123456789abcdef"
 #define UUID_LENGTH 36
+#define NOMAD_SANDBOX "nomad_init_"
 
 /* Copies the part before the next underscore; returns what follows it, or NULL. */
 static const char *parse_name_part(char *to, const char *text)
@@ -46,28 +46,6 @@ void container_text(const struct container *container, char to[CONTAINER_TEXT_MA
 		snprintf(to, CONTAINER_TEXT_MAX, "%s", container->name);
 }
 
-/* Cuts off the last dash and its suffix, if that has from `least` to `most` characters, all of this alphabet. */
-static bool cut_suffix(char *text, const char *of, size_t least, size_t most)
-{
-	char *dash = strrchr(text, '-');
-	size_t length = dash ? strlen(dash + 1) : 0;
-
-	if (!dash || dash == text || length < least || length > most ||
-	    strspn(dash + 1, of) != length)
-		return false;
-	*dash = '\0';
-	return true;
-}
-
-static void strip_pod_suffix(char *pod)
-{
-	if (!cut_suffix(pod, SAFE, 5, 5))
-		return;
-	/* Of a Deployment the hash of its template; of a CronJob the minute it was due. */
-	if (!cut_suffix(pod, SAFE, 7, 10))
-		cut_suffix(pod, "0123456789", 8, 10);
-}
-
 static bool is_uuid(const char *text)
 {
 	static const unsigned char parts[] = { 8, 4, 4, 4, 12 };
@@ -83,15 +61,27 @@ static bool is_uuid(const char *text)
 	return true;
 }
 
-void container_settle(struct container *container)
+/* Nomad calls a task's container TASK-UUID, and the one that holds the namespaces nomad_init_UUID. */
+static void settle_task(struct container *container)
 {
 	size_t length = strlen(container->name);
 	char *end;
 
-	strip_pod_suffix(container->pod);
 	if (length <= UUID_LENGTH + 1)
 		return;
 	end = container->name + length - UUID_LENGTH;
-	if (end[-1] == '-' && is_uuid(end))
-		end[-1] = '\0';
+	container->is_sandbox |= !strncmp(container->name, NOMAD_SANDBOX, strlen(NOMAD_SANDBOX)) &&
+				 end == container->name + strlen(NOMAD_SANDBOX) && is_uuid(end);
+	if (end[-1] != '-' || !is_uuid(end))
+		return;
+	end[-1] = '\0';
+	container->workload = WORKLOAD_NOMAD;
+}
+
+void container_settle(struct container *container)
+{
+	if (container->pod[0])
+		container->workload = pod_settle(container->pod, &container->labels);
+	else if (!container->workload)
+		settle_task(container);
 }

@@ -122,8 +122,11 @@ static int describe_id(const char *id, enum group_kind kind, struct file_helper 
 		return status == -EAGAIN ? -EAGAIN : 0;
 	}
 	container_text(&container, ret->full_name);
-	ret->is_sandbox = container.is_sandbox;
+	if (container.given[0])
+		snprintf(ret->full_name, sizeof(ret->full_name), "%s", container.given);
 	container_settle(&container);
+	ret->is_sandbox = container.is_sandbox;
+	ret->workload = container.workload;
 	container_text(&container, text);
 	fit_name(ret->name, text, "");
 	fit_name(ret->other_name, text, end);

@@ -15,6 +15,7 @@ struct group_description {
 	char other_name[SUBJECT_NAME_MAX];  /* clean; used if another living one has `name` */
 	char full_name[CONTAINER_TEXT_MAX]; /* as it was given, for the rules of Service blocks */
 	bool is_sandbox;                    /* it only holds the namespaces of a pod: no series */
+	enum workload workload;             /* of a container */
 };
 
 /* Describes a unit, a user or a container; keys of command names have no description. Names of users are

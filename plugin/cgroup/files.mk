@@ -4,6 +4,7 @@ libengine_a_SOURCES += \
 	plugin/cgroup/container.c plugin/cgroup/container.h \
 	plugin/cgroup/description.c plugin/cgroup/description.h \
 	plugin/cgroup/match.c plugin/cgroup/match.h \
+	plugin/cgroup/pod.c plugin/cgroup/pod.h \
 	plugin/cgroup/runtime.c plugin/cgroup/runtime.h \
 	plugin/cgroup/service_cgroups.c plugin/cgroup/service_cgroups.h \
 	plugin/cgroup/state.h \

@@ -51,8 +51,9 @@ bool runtime_is_id(const char *text)
 	return strspn(text, "0123456789abcdef") == GROUP_ID_LENGTH && text[GROUP_ID_LENGTH] == '\0';
 }
 
-static int read_state_source(const struct state_source *state_source, const char *id,
-			     struct file_helper *files, struct container *ret_container)
+/* The caller frees the bytes. 0; -ENOENT: there is none; -EAGAIN: it could not be read in time. */
+static int read_state_file(const struct state_source *state_source, const char *id,
+			   struct file_helper *files, struct file *ret_file)
 {
 	char path[256];
 	const struct file_request request = {
@@ -62,17 +63,42 @@ static int read_state_source(const struct state_source *state_source, const char
 		.budget = FILE_OF_ROOT,
 		.owner = file_number(state_source->before),
 	};
-	struct file file;
-	bool found;
 	int status;
 
 	snprintf(path, sizeof(path), "%s%s%s", state_source->before, state_source->after ? id : "",
 		 state_source->after ?: "");
-	status = file_read(files, &request, &file);
+	status = file_read(files, &request, ret_file);
 	if (status)
 		return helper_may_reply_later(status) ? -EAGAIN : -ENOENT;
+	return 0;
+}
+
+/* Without the file, the owner of the pod is derived from the shape of its name. */
+static void read_pod_labels(const struct state_source *state_source, struct file_helper *files,
+			    struct container *container)
+{
+	struct file file;
+
+	if (!runtime_is_id(container->sandbox) ||
+	    read_state_file(state_source, container->sandbox, files, &file) != 0)
+		return;
+	state_parse_sandbox(state_source->format, file.bytes, file.size, container);
+	free(file.bytes);
+}
+
+static int read_state_source(const struct state_source *state_source, const char *id,
+			     struct file_helper *files, struct container *ret_container)
+{
+	struct file file;
+	int status = read_state_file(state_source, id, files, &file);
+	bool found;
+
+	if (status)
+		return status;
 	found = state_parse(state_source->format, file.bytes, file.size, id, ret_container);
 	free(file.bytes);
+	if (found)
+		read_pod_labels(state_source, files, ret_container);
 	return found ? 0 : -ENOENT;
 }
 

@@ -27,4 +27,8 @@ bool state_is_readable(void);
 bool state_parse(enum state_format format, const char *bytes, size_t size, const char *id,
 		 struct container *ret_container);
 
+/* What the labels of a pod say, in the state of its sandbox, for a container of it. */
+void state_parse_sandbox(enum state_format format, const char *bytes, size_t size,
+			 struct container *container);
+
 #endif

@@ -19,3 +19,12 @@ bool state_parse(enum state_format format, const char *bytes, size_t size, const
 	(void)ret_container;
 	return false;
 }
+
+void state_parse_sandbox(enum state_format format, const char *bytes, size_t size,
+			 struct container *container)
+{
+	(void)format;
+	(void)bytes;
+	(void)size;
+	(void)container;
+}

@@ -18,6 +18,7 @@ UNIT_TESTS = \
 	tests/unit/cgroup/test_container \
 	tests/unit/cgroup/test_description \
 	tests/unit/cgroup/test_match \
+	tests/unit/cgroup/test_pod \
 	tests/unit/cgroup/test_recorded \
 	tests/unit/cgroup/test_service_cgroups \
 	tests/unit/cgroup/test_state \

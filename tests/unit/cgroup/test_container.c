@@ -49,35 +49,26 @@ static void test_text(void)
 	CHECK_UINT(strlen(to), CONTAINER_TEXT_MAX - 1);
 }
 
+/* Names of pods are in test_pod.c. */
 static void test_settle_pod(void)
 {
-	static const char *const pods[][2] = {
-		{ "web-7d9f8b6c5d-x2x4z", "web" },
-		{ "my-web-7d9f8b6c5-x2x4z", "my-web" },
-		{ "node-exporter-x7k2p", "node-exporter" },
-		{ "backup-28391820-x7k2p", "backup" },
-		{ "job-3-x7k2p", "job-3" },
-		{ "web-7d9f8b6-x2x4z", "web" },
-		{ "web-http2-x2x4z", "web-http2" },
-		{ "web-x2a4z", "web-x2a4z" },
-		{ "db-0", "db-0" },
-		{ "my-redis-cache", "my-redis-cache" },
-		{ "kube-apiserver-node1", "kube-apiserver-node1" },
-		{ "web-backend-x2x4z", "web-backend" },
-		{ "-x2x4z", "-x2x4z" },
-		{ "web", "web" },
-		{ "", "" },
-	};
+	struct container c = { .name = "app", .space = "shop", .pod = "web-7d9f8b6c5d-x2x4z" };
 
-	for (size_t i = 0; i < COUNT_OF(pods); i++) {
-		struct container c = { .name = "app", .space = "shop" };
-
-		CASE("pod %s", pods[i][0]);
-		strcpy(c.pod, pods[i][0]);
-		container_settle(&c);
-		CHECK_TEXT(c.pod, pods[i][1]);
-		CHECK_TEXT(c.name, "app");
-	}
+	CASE("a pod of a Deployment");
+	container_settle(&c);
+	CHECK_TEXT(c.pod, "web");
+	CHECK_TEXT(c.name, "app");
+	CHECK_INT(c.workload, WORKLOAD_DEPLOYMENT);
+	CASE("a container with the name of a Nomad task, in a pod");
+	c = (struct container){ .name = "web-9f8b6d8e-6c1e-4a7b-8b1a-0123456789ab", .pod = "db-0" };
+	container_settle(&c);
+	CHECK_TEXT(c.name, "web-9f8b6d8e-6c1e-4a7b-8b1a-0123456789ab");
+	CHECK_INT(c.workload, WORKLOAD_POD);
+	CASE("labels have said what is generated");
+	c = (struct container){ .name = "web-9f8b6d8e-6c1e-4a7b-8b1a-0123456789ab",
+				.workload = WORKLOAD_COMPOSE };
+	container_settle(&c);
+	CHECK_TEXT(c.name, "web-9f8b6d8e-6c1e-4a7b-8b1a-0123456789ab");
 }
 
 static void test_settle_name(void)
@@ -104,7 +95,19 @@ static void test_settle_name(void)
 		strcpy(c.name, names[i][0]);
 		container_settle(&c);
 		CHECK_TEXT(c.name, names[i][1]);
+		CHECK_INT(c.workload,
+			  strcmp(names[i][0], names[i][1]) ? WORKLOAD_NOMAD : WORKLOAD_NONE);
+		CHECK_INT(c.is_sandbox, false);
 	}
+}
+
+static void test_sandbox_of_nomad(void)
+{
+	struct container c = { .name = "nomad_init_9f8b6d8e-6c1e-4a7b-8b1a-0123456789ab" };
+
+	CASE("Nomad's container for the namespaces of an allocation");
+	container_settle(&c);
+	CHECK_INT(c.is_sandbox, true);
 }
 
 int main(void)
@@ -113,5 +116,6 @@ int main(void)
 	test_text();
 	test_settle_pod();
 	test_settle_name();
+	test_sandbox_of_nomad();
 	return testing_end();
 }

@@ -14,10 +14,19 @@
 #include <errno.h>
 
 #define OTHER_ID "0000000000000000000000000000000000000000000000000000000000000000"
+#define SANDBOX_ID "1111111111111111111111111111111111111111111111111111111111111111"
 
 static unsigned reads;
-static const char *silent; /* a part of the paths that time out */
-static const char *played; /* what docker has for the other id, NULL: nothing */
+static const char *silent;  /* a part of the paths that time out */
+static const char *played;  /* what docker has for the other id, NULL: nothing */
+static const char *sandbox; /* what docker has for SANDBOX_ID */
+
+static int play(const char *text, struct file *ret_file)
+{
+	ret_file->bytes = strdup(text);
+	ret_file->size = strlen(text);
+	return 0;
+}
 
 /* Replaces the function of the library. */
 int __wrap_file_read(struct file_helper *helper, const struct file_request *request,
@@ -36,11 +45,10 @@ int __wrap_file_read(struct file_helper *helper, const struct file_request *requ
 	}
 	if (silent && strstr(request->path, silent))
 		return -ETIMEDOUT;
-	if (played && strstr(request->path, "/docker/containers/" OTHER_ID "/")) {
-		ret_file->bytes = strdup(played);
-		ret_file->size = strlen(played);
-		return 0;
-	}
+	if (played && strstr(request->path, "/docker/containers/" OTHER_ID "/"))
+		return play(played, ret_file);
+	if (sandbox && strstr(request->path, "/docker/containers/" SANDBOX_ID "/"))
+		return play(sandbox, ret_file);
 	if (name) {
 		ret_file->bytes = recorded(name, &ret_file->size);
 		return 0;
@@ -200,6 +208,43 @@ static void test_played(void)
 	check_played("{\"Name\":\"/self\"}", "self", "self-000000000000");
 }
 
+/* The pod's labels are in the state of its sandbox. */
+static void test_owner(void)
+{
+	static const char pod[] =
+		"{\"Name\":\"/k8s_app_web-7d9f8b6c5d-x2x4z_shop_uid_0\",\"Config\":{"
+		"\"Labels\":{\"io.kubernetes.sandbox.id\":\"" SANDBOX_ID "\"}}}";
+
+	if (!state_is_readable())
+		return;
+	check_played(pod, "shop_web_app", "shop_web_app-000000000000");
+	CHECK_INT(described.workload, WORKLOAD_DEPLOYMENT);
+	CHECK_TEXT(described.full_name, "shop_web-7d9f8b6c5d-x2x4z_app");
+	sandbox = "{\"Config\":{\"Labels\":{\"controller-revision-hash\":\"6b8c\"}}}";
+	check_played(pod, "shop_web-7d9f8b6c5d_app", "shop_web-7d9f8b6c5d_app-000000000000");
+	CHECK_INT(described.workload, WORKLOAD_DAEMONSET);
+	sandbox = "{\"Config\":{\"Labels\":{\"run\":\"web-7d9f8b6c5d-x2x4z\"}}}";
+	check_played(pod, "shop_web-7d9f8b6c5d-x2x4z_app",
+		     "shop_web-7d9f8b6c5d-x2x4z_app-000000000000");
+	CHECK_INT(described.workload, WORKLOAD_POD);
+	CASE("the sandbox's state times out");
+	silent = SANDBOX_ID;
+	check_played(pod, "shop_web_app", "shop_web_app-000000000000");
+	silent = NULL;
+	sandbox = NULL;
+	CASE("an id that would leave the directory is not read");
+	check_played("{\"Name\":\"/k8s_app_db-0_shop_uid_0\",\"Config\":{\"Labels\":{"
+		     "\"io.kubernetes.sandbox.id\":\"../x\"}}}",
+		     "shop_db-0_app", "shop_db-0_app-000000000000");
+	CHECK_UINT(reads, 1);
+	CASE("the whole name of a task of a swarm is for rules");
+	check_played("{\"Name\":\"/web.1.x8k2\",\"Config\":{\"Labels\":{"
+		     "\"com.docker.swarm.task.name\":\"web.1.x8k2\"}}}",
+		     "web.1", "web.1-000000000000");
+	CHECK_TEXT(described.full_name, "web.1.x8k2");
+	CHECK_INT(described.workload, WORKLOAD_SWARM);
+}
+
 /* NAMESPACE_POD_CONTAINER, each part as long as Kubernetes permits. */
 static void test_long_pod(void)
 {
@@ -259,6 +304,7 @@ int main(void)
 	test_silent();
 	test_length();
 	test_played();
+	test_owner();
 	test_long_pod();
 	test_long_letters();
 	users_done(&users);

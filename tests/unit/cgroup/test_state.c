@@ -79,19 +79,140 @@ static void test_sandbox(void)
 	}
 }
 
+/* A container of docker with these labels: its name, whole name and workload. */
+static void check_docker_labels(const char *given, const char *labels, const char *name,
+				enum workload workload)
+{
+	char text[2048];
+	struct container c;
+
+	CASE("%s with %s", given, labels);
+	snprintf(text, sizeof(text), "{\"Name\":\"/%s\",\"Config\":{\"Labels\":{%s}}}", given,
+		 labels);
+	CHECK_INT(state_parse(STATE_DOCKER, text, strlen(text), OTHER_ID, &c), true);
+	CHECK_TEXT(c.name, name);
+	CHECK_INT(c.workload, workload);
+	CHECK_TEXT(c.given, workload ? given : "");
+	CHECK_INT(c.is_sandbox, false);
+}
+
+#define SWARM_LABELS(task)                                \
+	"\"com.docker.swarm.service.name\":\"shop_web\"," \
+	"\"com.docker.swarm.node.id\":\"mv9qyc0wz3tg\","  \
+	"\"com.docker.swarm.task.name\":\"" task "\""
+
+static void test_swarm(void)
+{
+	check_docker_labels("shop_web.1.x8k2", SWARM_LABELS("shop_web.1.x8k2"), "shop_web.1",
+			    WORKLOAD_SWARM);
+	check_docker_labels("shop_web.mv9qyc0wz3tg.x8k2",
+			    SWARM_LABELS("shop_web.mv9qyc0wz3tg.x8k2"), "shop_web", WORKLOAD_SWARM);
+	check_docker_labels("shop_web.1.x8k2", SWARM_LABELS("other.1.x8k2"), "shop_web.1.x8k2",
+			    WORKLOAD_NONE);
+	check_docker_labels(".x8k2", SWARM_LABELS(".x8k2"), ".x8k2", WORKLOAD_NONE);
+	check_docker_labels("web.1.x8k2", "\"com.docker.swarm.task.name\":\"web.1.x8k2\"", "web.1",
+			    WORKLOAD_SWARM);
+}
+
+#define ECS_LABELS                                               \
+	"\"com.amazonaws.ecs.task-definition-family\":\"shop\"," \
+	"\"com.amazonaws.ecs.task-definition-version\":\"3\","   \
+	"\"com.amazonaws.ecs.container-name\":\"web-app\""
+
+static void test_ecs(void)
+{
+	struct container c;
+
+	check_docker_labels("ecs-shop-3-web-app-9edfa6cfd7e8d0b5f001", ECS_LABELS,
+			    "ecs-shop-web-app", WORKLOAD_ECS);
+	check_docker_labels("ecs-shop-3-9edfa6cfd7e8d0b5f001", ECS_LABELS,
+			    "ecs-shop-3-9edfa6cfd7e8d0b5f001", WORKLOAD_NONE);
+	check_docker_labels("ecs-shop-4-web-app-9edf", ECS_LABELS, "ecs-shop-4-web-app-9edf",
+			    WORKLOAD_NONE);
+	check_docker_labels("shop", ECS_LABELS, "shop", WORKLOAD_NONE);
+	CASE("the container for the network of a task");
+	static const char text[] =
+		"{\"Name\":\"/ecs-shop-3-internalecspause-9edf\",\"Config\":{\"Labels\":{"
+		"\"com.amazonaws.ecs.task-definition-family\":\"shop\","
+		"\"com.amazonaws.ecs.task-definition-version\":\"3\","
+		"\"com.amazonaws.ecs.container-name\":\"~internal~ecs~pause\"}}}";
+	CHECK_INT(state_parse(STATE_DOCKER, text, strlen(text), OTHER_ID, &c), true);
+	CHECK_INT(c.is_sandbox, true);
+}
+
+static void test_compose(void)
+{
+#define COMPOSE_LABELS \
+	"\"com.docker.compose.service\":\"web\",\"com.docker.compose.oneoff\":\"False\""
+#define RUN_LABELS "\"com.docker.compose.service\":\"web\",\"com.docker.compose.oneoff\":\"True\""
+	check_docker_labels("shop-web-1", COMPOSE_LABELS, "shop-web-1", WORKLOAD_COMPOSE);
+	check_docker_labels("d041e1912155_shop-web-1", COMPOSE_LABELS, "shop-web-1",
+			    WORKLOAD_COMPOSE);
+	check_docker_labels("d041e1912155_shop-web-1", "", "d041e1912155_shop-web-1",
+			    WORKLOAD_NONE);
+	check_docker_labels("d041e1912155_", COMPOSE_LABELS, "d041e1912155_", WORKLOAD_COMPOSE);
+	check_docker_labels("shop-web-run-d041e1912155", RUN_LABELS, "shop-web-run",
+			    WORKLOAD_COMPOSE);
+	check_docker_labels("shop-web-run-d041e1912155", COMPOSE_LABELS,
+			    "shop-web-run-d041e1912155", WORKLOAD_COMPOSE);
+	check_docker_labels("shop-web-run", RUN_LABELS, "shop-web-run", WORKLOAD_COMPOSE);
+}
+
 static void test_others(void)
 {
-	CASE("a task of a swarm");
-	CHECK_TEXT(parse(STATE_DOCKER,
-			 "{\"Name\":\"/web.1.x8k2\",\"Config\":{\"Labels\":{"
-			 "\"com.docker.swarm.task.name\":\"web.1.x8k2\"}}}",
-			 OTHER_ID),
-		   "web.1");
 	CASE("a dot in the name");
 	CHECK_TEXT(parse(STATE_DOCKER, "{\"Name\":\"/web.example\"}", OTHER_ID), "web.example");
 	CASE("nerdctl");
 	CHECK_TEXT(parse(STATE_BUNDLE, "{\"annotations\":{\"nerdctl/name\":\"web\"}}", OTHER_ID),
 		   "web");
+	CASE("podman play kube");
+	CHECK_TEXT(parse(STATE_STORAGE, "[{\"id\":\"" OTHER_ID "\",\"names\":[\"web-pod-app\"]}]",
+			 OTHER_ID),
+		   "web-pod-app");
+}
+
+/* What the labels of a sandbox make of the name of its pod. */
+static void check_pod(enum state_format format, const char *text, const char *pod, const char *want,
+		      enum workload workload)
+{
+	struct container c = { .name = "app", .space = "shop" };
+
+	CASE("pod %s: %s", pod, text);
+	strcpy(c.pod, pod);
+	state_parse_sandbox(format, text, strlen(text), &c);
+	container_settle(&c);
+	CHECK_TEXT(c.pod, want);
+	CHECK_INT(c.workload, workload);
+}
+
+static void test_pod_labels(void)
+{
+	check_pod(STATE_DOCKER, "{\"Config\":{\"Labels\":{\"pod-template-hash\":\"x7\"}}}",
+		  "web-x7-x2x4z", "web", WORKLOAD_DEPLOYMENT);
+	check_pod(STATE_DOCKER,
+		  "{\"Config\":{\"Labels\":{\"app\":\"web\","
+		  "\"annotation.kubernetes.io/config.source\":\"file\"}}}",
+		  "web-x2x4z", "web-x2x4z", WORKLOAD_POD);
+	check_pod(STATE_BUNDLE,
+		  "{\"annotations\":{\"io.kubernetes.cri-o.Labels\":"
+		  "\"{\\\"pod-template-hash\\\":\\\"x7\\\"}\"}}",
+		  "web-x7-x2x4z", "web", WORKLOAD_DEPLOYMENT);
+	check_pod(STATE_BUNDLE,
+		  "{\"annotations\":{\"io.kubernetes.cri-o.Labels\":\"{\\\"app\\\":\\\"web\\\"}\","
+		  "\"io.kubernetes.cri-o.Annotations\":"
+		  "\"{\\\"kubernetes.io/config.source\\\":\\\"file\\\"}\"}}",
+		  "web-x2x4z", "web-x2x4z", WORKLOAD_POD);
+	/* Without labels the shape decides: of containerd, and of a file that is no JSON. */
+	check_pod(STATE_BUNDLE,
+		  "{\"annotations\":{\"io.kubernetes.cri.sandbox-name\":\"web-x2x4z\"}}",
+		  "web-x2x4z", "web", WORKLOAD_DAEMONSET);
+	check_pod(STATE_BUNDLE, "{\"annotations\":{\"io.kubernetes.cri-o.Labels\":\"{[\"}}",
+		  "web-x2x4z", "web", WORKLOAD_DAEMONSET);
+	check_pod(STATE_DOCKER, "{\"Config\":{\"Labels\":[7]}}", "web-x2x4z", "web",
+		  WORKLOAD_DAEMONSET);
+	check_pod(STATE_DOCKER, "x", "web-x2x4z", "web", WORKLOAD_DAEMONSET);
+	check_pod(STATE_DOCKER, "{\"Config\":{\"Labels\":{\"job-name\":7}}}", "web-x2x4z",
+		  "web-x2x4z", WORKLOAD_POD);
 }
 
 static void test_nonsense(void)
@@ -222,7 +343,11 @@ int main(void)
 	}
 	test_recorded();
 	test_sandbox();
+	test_swarm();
+	test_ecs();
+	test_compose();
 	test_others();
+	test_pod_labels();
 	test_nonsense();
 	test_bombs();
 	test_size();
