@@ -2,7 +2,7 @@
 /*
  * Names of rows that the kernel gives to keys. A unit precedes a container, a container a user, a user a command;
  * of two of one kind the older one precedes. The later one gets another name. A container that was created again
- * has another key; it gets its old name and its series.
+ * has another key; it gets its old name and its series. Replicas at the same time have one subject.
  */
 #include "row_name.h"
 
@@ -84,13 +84,26 @@ bool row_name_is_known(const struct lifecycle *lifecycle, uint32_t row)
 		!lifecycle->names[row].is_nameless);
 }
 
+static bool has_processes(const struct lifecycle *lifecycle, uint32_t row)
+{
+	return __atomic_load_n(&lifecycle->kernel_rows[row].processes, __ATOMIC_RELAXED) > 0;
+}
+
 /* Has another row with processes this subject? */
 static bool is_subject_in_use(const struct lifecycle *lifecycle, uint32_t row, int subject)
 {
 	for (uint32_t i = 0; i < lifecycle->row_count; i++)
 		if (i != row && lifecycle->states[i].state == ROW_SHOWN &&
-		    lifecycle->states[i].subject == subject &&
-		    __atomic_load_n(&lifecycle->kernel_rows[i].processes, __ATOMIC_RELAXED) > 0)
+		    lifecycle->states[i].subject == subject && has_processes(lifecycle, i))
+			return true;
+	return false;
+}
+
+static bool has_earlier_kind(const struct lifecycle *lifecycle, enum subject_kind kind,
+			     const char *name)
+{
+	for (enum subject_kind k = SUBJECT_UNIT; k < kind; k++)
+		if (subjects_find(&lifecycle->subjects, k, name) >= 0)
 			return true;
 	return false;
 }
@@ -98,14 +111,39 @@ static bool is_subject_in_use(const struct lifecycle *lifecycle, uint32_t row, i
 static bool is_name_in_use(const struct lifecycle *lifecycle, uint32_t row, enum subject_kind kind,
 			   const char *name)
 {
-	int same = subjects_find(&lifecycle->subjects, kind, name);
+	int same = subjects_find_entered(&lifecycle->subjects, kind, name);
 
-	if (same >= 0 && is_subject_in_use(lifecycle, row, same))
-		return true;
-	for (enum subject_kind k = SUBJECT_UNIT; k < kind; k++)
-		if (subjects_find(&lifecycle->subjects, k, name) >= 0)
-			return true;
-	return false;
+	return (same >= 0 && is_subject_in_use(lifecycle, row, same)) ||
+	       has_earlier_kind(lifecycle, kind, name);
+}
+
+/* Are they containers of one workload in one runtime? */
+static bool are_replicas(const struct lifecycle *lifecycle, uint32_t row, uint32_t other)
+{
+	const struct row_name *a = &lifecycle->names[row], *b = &lifecycle->names[other];
+
+	return a->workload && a->workload == b->workload && is_row_named(lifecycle, other) &&
+	       row_key(lifecycle, row)->kind == row_key(lifecycle, other)->kind &&
+	       !strcmp(a->name, b->name);
+}
+
+/* The subject of living replicas of this row; -1: there is none. */
+static int find_replicas(const struct lifecycle *lifecycle, uint32_t row)
+{
+	enum subject_kind kind = key_subject_kind(row_key(lifecycle, row));
+
+	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
+		const struct service_state *state = &lifecycle->states[i];
+		const struct subject *subject;
+
+		if (i == row || state->state != ROW_SHOWN || !are_replicas(lifecycle, row, i) ||
+		    !has_processes(lifecycle, i))
+			continue;
+		subject = &lifecycle->subjects.subject[state->subject];
+		if (subject->kind == kind && !has_earlier_kind(lifecycle, kind, subject->name))
+			return state->subject;
+	}
+	return -1;
 }
 
 /* The name that a row gets; that of a command is written to `command`. */
@@ -126,18 +164,27 @@ static const char *choose_row_name(const struct lifecycle *lifecycle, uint32_t r
 
 int row_name_enter(struct lifecycle *lifecycle, uint32_t row)
 {
+	int replicas = find_replicas(lifecycle, row);
 	char command[SERVICE_NAME_LEN + 1];
 
+	if (replicas >= 0) {
+		subjects_join(&lifecycle->subjects, (size_t)replicas);
+		return replicas;
+	}
 	return subjects_enter(&lifecycle->subjects, key_subject_kind(row_key(lifecycle, row)),
 			      choose_row_name(lifecycle, row, command));
 }
 
 int row_name_find(const struct lifecycle *lifecycle, uint32_t row)
 {
+	int replicas = find_replicas(lifecycle, row);
 	char command[SERVICE_NAME_LEN + 1];
 
-	return subjects_find(&lifecycle->subjects, key_subject_kind(row_key(lifecycle, row)),
-			     choose_row_name(lifecycle, row, command));
+	if (replicas >= 0)
+		return replicas;
+	return subjects_find_entered(&lifecycle->subjects,
+				     key_subject_kind(row_key(lifecycle, row)),
+				     choose_row_name(lifecycle, row, command));
 }
 
 void row_names_make_way(struct lifecycle *lifecycle, enum subject_kind kind)

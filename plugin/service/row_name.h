@@ -5,6 +5,7 @@
 #include "subject.h"
 
 #include "bpf/lib/services/group.h"
+#include "cgroup/pod.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@ struct row_name {
 	unsigned tries;       /* to find the name */
 	bool is_nameless;     /* it gets no series */
 	uint32_t service;     /* the row of the Service block that it belongs to, 0: none */
+	enum workload workload;
 	char name[SUBJECT_NAME_MAX];
 	char other_name[SUBJECT_NAME_MAX]; /* if another living one has the name */
 };

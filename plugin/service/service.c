@@ -102,6 +102,7 @@ static void set_row_name(struct services *services, uint32_t row, const struct g
 		.key = *key,
 		.is_nameless = description->is_sandbox || !is_source,
 		.service = group_row(services->config, key, description),
+		.workload = description->workload,
 	};
 
 	fits_group(&services->resolver.fits, key, description);

@@ -194,6 +194,16 @@ int subjects_find(const struct subjects *subjects, enum subject_kind kind, const
 	return -1;
 }
 
+int subjects_find_entered(const struct subjects *subjects, enum subject_kind kind, const char *name)
+{
+	char clean[SUBJECT_NAME_MAX];
+
+	name_clean(clean, sizeof(clean), name);
+	if (append_underscores(subjects, kind, clean, sizeof(clean)) != 0)
+		return -1;
+	return subjects_find(subjects, kind, clean);
+}
+
 int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char *name)
 {
 	char clean[SUBJECT_NAME_MAX];
@@ -208,7 +218,7 @@ int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char
 		return status;
 	found = subjects_find(subjects, kind, clean);
 	if (found >= 0) {
-		subjects->subject[found].rows++;
+		subjects_join(subjects, (size_t)found);
 		return found;
 	}
 	s = claim_subject(subjects);
@@ -219,6 +229,11 @@ int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char
 	};
 	memcpy(s->name, clean, sizeof(clean));
 	return (int)(s - subjects->subject);
+}
+
+void subjects_join(struct subjects *subjects, size_t subject)
+{
+	subjects->subject[subject].rows++;
 }
 
 void subjects_release(struct subjects *subjects, size_t subject)

@@ -51,6 +51,13 @@ const char *subjects_find_reserved(const struct subjects *subjects, enum subject
  * this; units, containers and users have theirs as long as the subject exists. -ENOMEM. */
 int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char *name);
 
+/* Adds a row to a subject. */
+void subjects_join(struct subjects *subjects, size_t subject);
+
+/* The subject to which subjects_enter() would add a row; -1: it would create one, or fail. */
+int subjects_find_entered(const struct subjects *subjects, enum subject_kind kind,
+			  const char *name);
+
 /* The subject of this kind and (cleaned) name; -1: none. */
 int subjects_find(const struct subjects *subjects, enum subject_kind kind, const char *name);
 
