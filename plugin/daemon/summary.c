@@ -18,15 +18,16 @@ struct summary {
 };
 
 /* Rows of units or containers that belong to a Service block have a subject of another kind, and
- * are not counted here. */
+ * are not counted here. The rows of replicas are one service. */
 static void count_services_by_kind(struct summary *summary, struct services *services)
 {
 	const struct snapshot *snapshot = services_acquire(services);
 
 	summary->configured = (unsigned)services->config->service_count;
 	for (uint32_t row = 0; row < snapshot->row_count; row++) {
-		int subject =
-			snapshot_is_shown(snapshot, row) ? snapshot_subject(snapshot, row) : -1;
+		bool counts = snapshot_is_shown(snapshot, row) &&
+			      snapshot_first_row(snapshot, row) == row;
+		int subject = counts ? snapshot_subject(snapshot, row) : -1;
 		enum subject_kind kind =
 			subject < 0 ? SUBJECT_NONE : snapshot->subjects.subject[subject].kind;
 

@@ -161,10 +161,10 @@ void reading_log_troubles(struct probe *probe)
 	}
 }
 
-static void fetch_tables(struct probe *probe)
+static void fetch_tables(struct probe *probe, const struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < probe->table_count; i++)
-		table_fetch(&probe->tables[i], clock_ns());
+		table_fetch(&probe->tables[i], snapshot, clock_ns());
 	reading_log_troubles(probe);
 }
 
@@ -192,7 +192,8 @@ static int walk_and_read(struct probe *probe, struct reading_output *output,
 	uint64_t read_ns;
 	int status;
 
-	fetch_tables(probe); /* before the walk, which others wait for: files may take long */
+	fetch_tables(probe,
+		     snapshot); /* before the walk, which others wait for: files may take long */
 	status = reading_walk(probe, probe->interval_s, error);
 	if (status)
 		return status;

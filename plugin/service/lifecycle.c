@@ -374,6 +374,19 @@ static void refresh_service_row(struct lifecycle *lifecycle, uint32_t i, uint64_
 		retire_row(lifecycle, i, now_ns);
 }
 
+static void find_first_rows(struct lifecycle *lifecycle)
+{
+	struct subject *subject = lifecycle->subjects.subject;
+
+	lifecycle->shown = 0;
+	for (uint32_t row = lifecycle->row_count; row-- > 0;)
+		if (lifecycle->states[row].state == ROW_SHOWN)
+			subject[lifecycle->states[row].subject].first_row = row;
+	for (uint32_t row = 0; row < lifecycle->row_count; row++)
+		lifecycle->shown += lifecycle->states[row].state == ROW_SHOWN &&
+				    subject[lifecycle->states[row].subject].first_row == row;
+}
+
 void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 {
 	uint32_t free_rows = 0, reserve = 0;
@@ -382,15 +395,14 @@ void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 	allowance_fill(&lifecycle->new_series_budget, now_ns);
 	allowance_fill(&lifecycle->group_new_series_budget, now_ns);
 	lifecycle->hidden = 0;
-	lifecycle->shown = 0;
 	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
 		if (!lifecycle->states[i].fixed)
 			refresh_service_row(lifecycle, i, now_ns);
 		lifecycle->hidden += lifecycle->states[i].state == ROW_HIDDEN;
-		lifecycle->shown += lifecycle->states[i].state == ROW_SHOWN;
 		free_rows += lifecycle->states[i].state == ROW_FREE && i < lifecycle->reserve_begin;
 		reserve += lifecycle->states[i].state == ROW_FREE && i >= lifecycle->reserve_begin;
 	}
+	find_first_rows(lifecycle);
 	__atomic_store_n(&lifecycle->free_rows.services, free_rows, __ATOMIC_RELAXED);
 	__atomic_store_n(&lifecycle->free_rows.reserve, reserve, __ATOMIC_RELAXED);
 }

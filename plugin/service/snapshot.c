@@ -54,6 +54,13 @@ int snapshot_service(const struct snapshot *snapshot, uint32_t row, bool asks_fo
 	return has_other || subject != snapshot->states[SERVICE_OTHER].subject ? subject : -1;
 }
 
+uint32_t snapshot_first_row(const struct snapshot *snapshot, uint32_t row)
+{
+	return snapshot_is_shown(snapshot, row)
+		       ? snapshot->subjects.subject[snapshot->states[row].subject].first_row
+		       : row;
+}
+
 const char *snapshot_name(const struct snapshot *snapshot, uint32_t row)
 {
 	int subject = snapshot_subject(snapshot, row < snapshot->row_count ? row : 0);

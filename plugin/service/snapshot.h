@@ -66,6 +66,9 @@ int snapshot_process_subject(const struct snapshot *snapshot, uint32_t process);
  * ask: they count only part of it. */
 int snapshot_service(const struct snapshot *snapshot, uint32_t row, bool asks_for_other);
 
+/* The first of the rows that have the same subject, which stands for all of them. */
+uint32_t snapshot_first_row(const struct snapshot *snapshot, uint32_t row);
+
 /* The name of a row's service; of a row that does not exist, "other". */
 const char *snapshot_name(const struct snapshot *snapshot, uint32_t row);
 

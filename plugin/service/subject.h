@@ -15,6 +15,7 @@ struct subject {
 	uint64_t generation; /* changes when the number is reused */
 	bool used;
 	unsigned rows;
+	uint32_t first_row;  /* of a service, as of lifecycle_refresh() */
 	unsigned rank_group; /* only the top_n of a group are dispatched */
 	unsigned top_n;      /* 0: no ranking */
 };

@@ -176,13 +176,15 @@ static void fetch_all(struct text_source *s)
 		note_missing(s);
 }
 
-void text_source_fetch(struct text_source *s)
+void text_source_fetch(struct text_source *s, const struct snapshot *snapshot)
 {
 	bool was_fine = !s->trouble.text[0];
 
 	s->trouble.text[0] = '\0';
 	text_rows_begin(&s->rows);
+	s->rows.snapshot = snapshot;
 	fetch_all(s);
+	s->rows.snapshot = NULL;
 	s->rows.has_begun = true;
 	if (!s->trouble.text[0] || !was_fine ||
 	    (s->logged_ns && clock_ns() - s->logged_ns < LOG_AGAIN_NS))
@@ -234,7 +236,7 @@ static int start(struct rows *rows, struct error *error)
 	if (status)
 		return error_set(error, status, "map %s: no memory for %u rows", s->map,
 				 rows->count);
-	text_source_fetch(s);
+	text_source_fetch(s, NULL);
 	return 0;
 }
 

@@ -16,8 +16,11 @@ struct text_source;
 int text_source_prepare(struct rows *rows, struct bpf_map *map, const struct fields *fields,
 			const struct row_counts *counts, struct error *error);
 
-/* Reads all files. each() then gives the rows. Needs no lock. */
-void text_source_fetch(struct text_source *source);
+struct snapshot;
+
+/* Reads all files. each() then gives the rows: of services, one for all rows that have one subject. Needs no lock.
+ * `snapshot` is needed for services only. */
+void text_source_fetch(struct text_source *source, const struct snapshot *snapshot);
 
 /* The trouble of the last fetch, if it was not returned before; otherwise false. */
 bool text_source_trouble(struct text_source *source, struct error *ret_trouble);

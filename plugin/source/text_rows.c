@@ -70,10 +70,18 @@ static uint64_t addition(struct text_rows *r, uint32_t row, size_t i)
 	return value > before ? value - before : 0;
 }
 
+/* Services may have several rows: the figures of all their files go to the first one. */
+static uint32_t row_of_file(const struct text_rows *r, const struct text_file *file)
+{
+	if (!r->fields->by_service)
+		return 0;
+	return r->snapshot ? snapshot_first_row(r->snapshot, file->service) : file->service;
+}
+
 static void add_sums(struct text_rows *r)
 {
 	const struct text_file *file = r->file;
-	uint32_t number = r->fields->by_service ? file->service : 0;
+	uint32_t number = row_of_file(r, file);
 	unsigned char *row = r->sums + number * r->stride;
 
 	if (!r->given[number])
@@ -264,7 +272,7 @@ void text_rows_begin(struct text_rows *r)
 
 void text_rows_count(struct text_rows *r, const struct text_file *file)
 {
-	uint32_t row = r->fields->by_service ? file->service : 0;
+	uint32_t row = row_of_file(r, file);
 
 	if (!r->fields->by_key && r->files[row] < 2)
 		r->files[row]++;

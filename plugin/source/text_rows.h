@@ -3,6 +3,7 @@
 #define EBPF_TEXT_ROWS_H
 
 #include "schema/fields.h"
+#include "service/snapshot.h"
 #include "source.h"
 #include "text.h"
 #include "text_files.h"
@@ -17,7 +18,8 @@
 struct text_rows {
 	const struct fields *fields;
 	uint32_t count;
-	size_t stride;          /* bytes of a row */
+	size_t stride;                   /* bytes of a row */
+	const struct snapshot *snapshot; /* of this reading; NULL: each service has one row */
 	bool begins_at_zero;    /* new files count from zero, not from what they say first */
 	bool has_begun;         /* files have been read before */
 	struct text_file *file; /* that is being read */

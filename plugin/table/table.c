@@ -199,12 +199,12 @@ bool table_has_files(const struct table *table)
 	return table->rows.text != NULL;
 }
 
-void table_fetch(struct table *table, uint64_t now_ns)
+void table_fetch(struct table *table, const struct snapshot *snapshot, uint64_t now_ns)
 {
 	if (!table->rows.text)
 		return;
 	table->fetched_ns = now_ns;
-	text_source_fetch(table->rows.text);
+	text_source_fetch(table->rows.text, snapshot);
 }
 
 bool table_trouble(struct table *table, struct error *ret_trouble)

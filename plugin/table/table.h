@@ -41,7 +41,7 @@ int table_start(struct table *table, struct error *error);
 bool table_has_files(const struct table *table);
 
 /* Reads the files of a table that has any, for the next table_read(). Needs no lock. */
-void table_fetch(struct table *table, uint64_t now_ns);
+void table_fetch(struct table *table, const struct snapshot *snapshot, uint64_t now_ns);
 
 /* Reports, once each, files that cannot be read and maps with too many keys. False: there is
  * nothing new to report. */

@@ -52,6 +52,9 @@ static inline int show_row(struct fake_snapshot *s, uint32_t row, enum subject_k
 		.state = ROW_SHOWN,
 		.subject = subjects_enter(&s->snapshot.subjects, kind, name),
 	};
+	if (s->states[row].subject >= 0 &&
+	    s->snapshot.subjects.subject[s->states[row].subject].rows == 1)
+		s->snapshot.subjects.subject[s->states[row].subject].first_row = row;
 	return s->states[row].subject;
 }
 

@@ -184,6 +184,10 @@ static void test_replicas(void)
 	CHECK_TEXT(subject(&f, 4), "shop_web_app");
 	CHECK_INT(f.services.snapshot->states[3].subject, f.services.snapshot->states[4].subject);
 	CHECK_UINT(f.services.snapshot->names_refused, 0);
+	CHECK_UINT(f.services.snapshot->shown, 4);
+	CHECK_UINT(snapshot_first_row(f.services.snapshot, 3), 3);
+	CHECK_UINT(snapshot_first_row(f.services.snapshot, 4), 3);
+	CHECK_UINT(snapshot_first_row(f.services.snapshot, 5), 5);
 	CASE("replicas, the older one ends");
 	end(&f, 3);
 	refresh(&f, 120);
@@ -192,6 +196,7 @@ static void test_replicas(void)
 	refresh(&f, 320);
 	refresh(&f, 1000);
 	CHECK_INT(state(&f, 3), ROW_FREE);
+	CHECK_UINT(snapshot_first_row(f.services.snapshot, 4), 4);
 	CHECK_TEXT(subject(&f, 4), "shop_web_app");
 	CHECK_UINT(generation_of(&f, 4), generation);
 	claim_replica(&f, 3, ID_C, "shop_web_app", WORKLOAD_DEPLOYMENT);

@@ -4,6 +4,7 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/snapshot.h"
 #include "tests/unit/fake/text_file.h"
 
 #include "plugin/source/text_rows.h"
@@ -140,10 +141,12 @@ static void test_sums(bool begins_at_zero)
 	text_rows_done(&rows);
 }
 
-/* Several files of a service. */
-static void test_several(bool single)
+/* Several files of a service: of one row, or of replicas, which have a row each. */
+static void test_several(bool single, bool replicas)
 {
-	struct text_file a = text_file_of(2, 0), b = text_file_of(2, 0), c = text_file_of(3, 0);
+	struct text_file a = text_file_of(2, 0), b = text_file_of(replicas ? 4 : 2, 0),
+			 c = text_file_of(3, 0);
+	struct fake_snapshot s;
 	uint64_t cells[5 * STRIDE / 8] = { 0 };
 	struct fields fields = sums;
 	struct text_rows rows;
@@ -152,8 +155,14 @@ static void test_several(bool single)
 					 .is_single = single,
 					 .is_highest = !single };
 	CHECK_INT(text_rows_init(&rows, &fields, 5, STRIDE, cells), 0);
+	snapshot_init(&s, 5, 0);
+	show_row(&s, 2, SUBJECT_CONTAINER, "web");
+	show_row(&s, 3, SUBJECT_CONTAINER, "db");
+	join_rows(&s, 4, 2);
+	rows.snapshot = replicas ? &s.snapshot : NULL;
 	for (unsigned i = 0; i < 2; i++) {
-		CASE("%s, reading %u", single ? "single" : "highest", i);
+		CASE("%s%s, reading %u", single ? "single" : "highest",
+		     replicas ? " of replicas" : "", i);
 		begin(&rows);
 		text_rows_count(&rows, &a);
 		CHECK_INT(read_text(&rows, &a, i ? "n 130\ng 4\n" : "n 100\ng 5\n"), 1);
@@ -175,6 +184,7 @@ static void test_several(bool single)
 	text_file_done(&b);
 	text_file_done(&c);
 	text_rows_done(&rows);
+	snapshot_done(&s);
 }
 
 static void test_keys(void)
@@ -227,8 +237,10 @@ int main(void)
 {
 	test_sums(false);
 	test_sums(true);
-	test_several(false);
-	test_several(true);
+	for (int replicas = 0; replicas < 2; replicas++) {
+		test_several(false, replicas);
+		test_several(true, replicas);
+	}
 	test_keys();
 	test_bases();
 	return testing_end();
