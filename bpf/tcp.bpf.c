@@ -258,13 +258,12 @@ static __always_inline struct tcp_row *tcp_whole_of(const struct connection *c)
 static void find_listener(struct found *found, const struct sock *sk)
 {
 	u64 max = sk->sk_max_ack_backlog ?: 1, queued = sk->sk_ack_backlog;
-	u64 queue = queued < max ? queued : max;
+	u64 queue = (queued < max ? queued : max) * QUEUE_FULL / max;
 
 	found->unaccepted += queued;
-	if (!found->queue_max || queue * found->queue_max > found->queue * max) {
+	found->queue_max = QUEUE_FULL;
+	if (queue > found->queue)
 		found->queue = queue;
-		found->queue_max = max;
-	}
 }
 
 static void find_open(struct found *found, const struct sock *sk)

@@ -13,13 +13,15 @@
 #define US "scale=1/1000000"
 
 #define GROW_TRIES 3
+#define QUEUE_FULL 1000000
 
 /* What a walk finds of a service, in its first shard. */
 struct found {
 	u64 open;
 	u64 close_wait;
 	u64 unaccepted;
-	u64 queue, queue_max; /* of the listener whose queue is fullest */
+	u64 queue;     /* parts of QUEUE_FULL, of the listener whose queue is fullest */
+	u64 queue_max; /* QUEUE_FULL, if there is a listener */
 };
 
 struct tcp_row {
@@ -61,7 +63,7 @@ struct tcp_row {
 		HELP("Connections in CLOSE_WAIT: closed by the other side, but not by the service");
 	u64 unaccepted METRIC("current_connections-unaccepted") UNIT("connections")
 		HELP("Unaccepted connections: established, waiting for accept") DEFAULT(off);
-	u64 queue METRIC("percent-accept_queue of=queue_max scale=100/1") UNIT("percent")
+	u64 queue METRIC("percent-accept_queue highest of=queue_max scale=100/1") UNIT("percent")
 		HELP("Accept queue: fill level of the fullest listening socket");
 	u64 queue_max;
 	struct hist connect METRIC("latency-connect " NS) UNIT("seconds")

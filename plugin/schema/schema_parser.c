@@ -82,6 +82,11 @@ static int set_column_source(const struct schema_parser *r, const char *member,
 				 r->map, member, tag->type, tag->source);
 	column->ds = type->source[source].kind;
 	column->is_gauge = (counted || tag->divides_values) && column->ds == SOURCE_GAUGE;
+	if (tag->highest && (!column->is_gauge || column->is_signed))
+		return error_set(r->error, -EINVAL,
+				 "map %s, member %s: highest is for an unsigned integer of a GAUGE "
+				 "that is dispatched as it is",
+				 r->map, member);
 	if (column->ds != SOURCE_GAUGE && !counted)
 		return error_set(r->error, -EINVAL,
 				 "map %s, member %s: type %s is not a GAUGE, "
@@ -143,9 +148,13 @@ int schema_add(const struct schema_parser *r, int i, const char *text)
 /* Adds a column without a metric for the member that a word of another column names, whatever tags
  * that member has. */
 static int add_named_column(const struct schema_parser *r, const char *word, const char *name,
-			    bool is_gauge)
+			    bool is_gauge, bool is_highest)
 {
-	struct column column = { .is_hidden = true, .is_gauge = is_gauge };
+	struct column column = {
+		.is_hidden = true,
+		.is_gauge = is_gauge,
+		.tag = { .highest = is_highest },
+	};
 	int i = r->find(r, name), status;
 	char why[64];
 
@@ -174,10 +183,11 @@ static int add_named_columns(const struct schema_parser *r)
 
 		if (tag.per[0]) {
 			schema->columns[i].per = (uint32_t)schema->column_count;
-			status = add_named_column(r, "per", tag.per, tag.divides_values);
+			status = add_named_column(r, "per", tag.per, tag.divides_values,
+						  tag.highest);
 		}
 		if (status == 0 && tag.where[0]) {
-			status = add_named_column(r, "where", tag.where, true);
+			status = add_named_column(r, "where", tag.where, true, false);
 			schema->columns[i].where = (uint32_t)schema->column_count;
 		}
 	}

@@ -72,6 +72,8 @@ static bool parse_metric_word(const char *word, size_t length, struct tag *tag)
 		return tag->frequency = true;
 	if (tag_word_is(word, length, "rank"))
 		return tag->rank = true;
+	if (tag_word_is(word, length, "highest"))
+		return tag->highest = true;
 	if (tag_word_is(word, length, "least"))
 		return tag->least = true;
 	if (strncmp(word, "scale=", 6) == 0) {
@@ -109,8 +111,8 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
 		if (!parse_metric_word(word, length, &tag))
 			return error_set(
 				error, -EINVAL,
-				"unknown word \"%.*s\" (rate, frequency, rank, least, scale=A/B, "
-				"active=N, per=MEMBER, of=MEMBER, where=MEMBER or "
+				"unknown word \"%.*s\" (rate, frequency, rank, highest, least, "
+				"scale=A/B, active=N, per=MEMBER, of=MEMBER, where=MEMBER or "
 				"tail=MEMBER)",
 				(int)length, word);
 	}

@@ -18,6 +18,7 @@ struct tag {
 	bool rate;
 	bool frequency;
 	bool rank;
+	bool highest; /* of the rows of a subject the highest value counts, not the sum */
 	bool least; /* a bucket of the histogram stands for its least value, else for its middle */
 	uint64_t numerator, denominator; /* of scale */
 	uint64_t active_growth; /* growth per second from which on a service is active; 0: never */

@@ -85,6 +85,14 @@ static uint32_t cell_of(const struct column *column, uint32_t i, uint64_t bucket
 	return column->is_spread ? buckets_find(column->buckets, bucket) : i;
 }
 
+static void feed_gauge(const struct column *column, uint64_t now, uint64_t *window)
+{
+	if (!column->tag.highest)
+		*window += now;
+	else if (now > *window)
+		*window = now;
+}
+
 bool cells_feed(const struct schema *schema, double elapsed_s, const struct row_cells *row,
 		struct accumulator *gauges, struct accumulator *counters)
 {
@@ -102,7 +110,7 @@ bool cells_feed(const struct schema *schema, double elapsed_s, const struct row_
 			cell += column->cell;
 			gauges->counted |= row->now[at] != 0;
 			if (column->is_gauge) {
-				gauges->window[cell] += row->now[at];
+				feed_gauge(column, row->now[at], &gauges->window[cell]);
 				continue;
 			}
 			if (!grown)

@@ -82,7 +82,7 @@ struct request_row {
 		HELP("TLS handshake: from its first bytes to its end, average of the interval")
 			DEFAULT(off);
 	/* In the first shard only. */
-	u64 oldest_ns METRIC("gauge-requests_oldest " NS) UNIT("seconds")
+	u64 oldest_ns METRIC("gauge-requests_oldest highest " NS) UNIT("seconds")
 		HELP("Oldest request: age of the oldest request that waits or is in progress");
 	u64 slack_ns METRIC("percent-slack per=elapsed_ns scale=100/1") UNIT("percent") HELP(
 		"Slack: remaining capacity, the smaller of slack of threads and of CPUs; 0 means saturated");

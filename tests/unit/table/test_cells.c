@@ -5,6 +5,7 @@
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/row.h"
+#include "tests/unit/fake/snapshot.h"
 #include "tests/unit/fake/table.h"
 
 #include "bpf/lib/hist.h"
@@ -50,6 +51,34 @@ static void test_integers(void)
 		CHECK_UINT(total(&table, 0, 0), cases[i].total);
 		table_done(&table);
 	}
+}
+
+/* Replicas: several rows of one subject. */
+static void test_several_rows(void)
+{
+	static const struct row_member members[] = {
+		MEMBER("a", U64, 0, "gauge-a"),
+		MEMBER("b", U64, 8, "gauge-b highest"),
+		MEMBER("c", U64, 16, "gauge-c highest of=d"),
+		MEMBER("d", U64, 24, "gauge-d"),
+	};
+	/* A row is 32 bytes. */
+	static const uint64_t cells[] = { 3, 9, 60, 100, 4, 7, 80, 100 };
+	static const uint64_t want[] = { 7, 9, 80, 200, 100 };
+	struct fake_snapshot s;
+	struct table table;
+	uint64_t *rows = row_table(&table, members, COUNT_OF(members), 32, ROWS, SUBJECT_SERVICE);
+
+	CASE("two rows of one subject");
+	snapshot_of_six(&s);
+	show_row(&s, 4, SUBJECT_CONTAINER, "web");
+	join_rows(&s, 5, 4);
+	memcpy(rows + 4 * 4, cells, sizeof(cells));
+	read_at(&table, &s.snapshot, S(100));
+	for (uint32_t i = 0; i < COUNT_OF(want); i++)
+		CHECK_UINT(window(&table, subject_of_row(&s, 4), i), want[i]);
+	table_done(&table);
+	snapshot_done(&s);
 }
 
 /* A small member is read without its neighbours. */
@@ -186,6 +215,7 @@ static void test_rows_of_probe(void)
 int main(void)
 {
 	test_integers();
+	test_several_rows();
 	test_neighbours();
 	test_cells();
 	test_moving();
