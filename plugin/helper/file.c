@@ -25,7 +25,8 @@ int file_read(struct file_helper *helper, const struct file_request *request, st
 				      .user = request->user };
 	/* The byte more tells that the file is larger. */
 	struct read_request read = { .size_max = request->size_max + (request->cut ? 0 : 1),
-				     .flags = request->follow ? 0 : O_NOFOLLOW };
+				     .flags = request->follow ? 0 : O_NOFOLLOW,
+				     .unless = request->unless };
 	struct file file;
 	int status = helper_read(helper, &charge, request->wait_ms, request->path, &read, &file);
 

@@ -22,10 +22,11 @@ struct file_request {
 	uint64_t owner; /* while a file of this number is stuck, no other of it is tried; 0:
 			 * file_number() of the path */
 	uid_t user;     /* whose file it is; 0: root's, or unknown */
+	struct file_stamp unless; /* it is not read if it still has this stamp */
 };
 
-/* Reads a regular file. Errors of helper_read(); -EFBIG: it is larger than size_max. A helper is used
- * by one thread at a time. */
+/* Reads a regular file. Errors of helper_read(); -EFBIG: it is larger than size_max;
+ * -EALREADY: it has the stamp of the request. A helper is used by one thread at a time. */
 int file_read(struct file_helper *helper, const struct file_request *request,
 	      struct file *ret_file);
 

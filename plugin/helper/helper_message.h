@@ -30,18 +30,26 @@ struct helper_request {
 	uint32_t payload_size;
 };
 
+/* What differs after a file was written or replaced. All 0: of no file. */
+struct file_stamp {
+	uint64_t device, inode, size;
+	uint64_t modified_ns, changed_ns; /* its content; its content or its inode */
+};
+
 /* HELPER_READ: reads the regular file at the path. */
 struct read_request {
 	uint64_t size_max; /* bytes to send at most */
 	uint32_t flags;    /* of open(2) */
 	uint32_t pad;
+	struct file_stamp unless; /* the file still has this stamp */
 };
 
 /* If status is 0, chunks follow: an int32_t size, then that many bytes. The last chunk has size 0,
- * or a negative errno. */
+ * or a negative errno. -EALREADY: the file has the stamp of the request. */
 struct read_reply {
 	int32_t status;
 	uint32_t owner; /* uid, or FILE_OWNER_UNKNOWN */
+	struct file_stamp stamp;
 };
 
 /* HELPER_OPEN: opens the path. */

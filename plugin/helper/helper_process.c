@@ -145,6 +145,22 @@ static int open_regular(const char *path, uint32_t flags, struct stat *ret_file)
 	return status;
 }
 
+static uint64_t nanoseconds(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000U + (uint64_t)time->tv_nsec;
+}
+
+static struct file_stamp stamp_of(const struct stat *file)
+{
+	return (struct file_stamp){
+		.device = file->st_dev,
+		.inode = file->st_ino,
+		.size = (uint64_t)file->st_size,
+		.modified_ns = nanoseconds(&file->st_mtim),
+		.changed_ns = nanoseconds(&file->st_ctim),
+	};
+}
+
 static bool serve_read(const struct served_request *request)
 {
 	struct stat file;
@@ -152,8 +168,12 @@ static bool serve_read(const struct served_request *request)
 	struct read_reply reply = { .status = fd < 0 ? fd : 0 };
 	bool sent;
 
-	if (fd >= 0)
+	if (fd >= 0) {
 		reply.owner = owner_of(fd, &file);
+		reply.stamp = stamp_of(&file);
+		if (!memcmp(&reply.stamp, &request->payload.read.unless, sizeof(reply.stamp)))
+			reply.status = -EALREADY;
+	}
 	sent = send_all(request->socket, &reply, sizeof(reply), -1) &&
 	       (reply.status || send_content(request->socket, fd, request->payload.read.size_max));
 	if (fd >= 0)
@@ -255,8 +275,7 @@ static bool serve_open(const struct served_request *request)
 			.device = file.st_dev,
 			.inode = file.st_ino,
 			.size = (uint64_t)file.st_size,
-			.changed_ns = (uint64_t)file.st_mtim.tv_sec * 1000000000U +
-				      (uint64_t)file.st_mtim.tv_nsec,
+			.changed_ns = nanoseconds(&file.st_mtim),
 		};
 	return send_with(request->socket, &reply, sizeof(reply), fd);
 }

@@ -202,6 +202,7 @@ static int request_content(struct file_helper *helper, uint64_t end_ns, void *wi
 	if (status)
 		return status;
 	exchange->file.owner = reply.owner;
+	exchange->file.stamp = reply.stamp;
 	return receive_chunks(helper, exchange->read->size_max, end_ns, &exchange->file);
 }
 

@@ -17,11 +17,13 @@
 struct file {
 	char *bytes; /* the caller's, for free(); followed by a NUL */
 	size_t size;
-	uid_t owner; /* FILE_OWNER_UNKNOWN: on FUSE, whose program names any owner */
+	uid_t owner;             /* FILE_OWNER_UNKNOWN: on FUSE, whose program names any owner */
+	struct file_stamp stamp; /* as of the open */
 };
 
 /* Reads the regular file at the path; wait_ms: from open to the last byte. In addition to errors of
- * open(2) and read(2): -EISDIR or -EINVAL: it is not regular; -ELOOP: it is a symbolic link. */
+ * open(2) and read(2): -EISDIR or -EINVAL: it is not regular; -ELOOP: it is a symbolic link;
+ * -EALREADY: it has the stamp read->unless. */
 int helper_read(struct file_helper *helper, const struct file_charge *charge, unsigned wait_ms,
 		const char *path, const struct read_request *read, struct file *ret_file);
 

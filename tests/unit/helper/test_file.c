@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define WAIT_MS 100
+#define WORDS_OF_REPLY (sizeof(struct read_reply) / sizeof(int32_t))
 #define PATIENCE_MS 10000 /* for replies that come, on a machine of any load */
 
 static char directory[] = "/tmp/test_file.XXXXXX";
@@ -120,6 +121,39 @@ static void test_kinds(void)
 		}
 		free(file.bytes);
 	}
+}
+
+/* Bytes come only if the file differs from what it was: written, replaced, or of another size. */
+static void test_unless(void)
+{
+	static const char *const changes[] = { "echo x >>", "truncate -s 1", "touch -d 2000-01-01",
+					       "chmod 600", "mv $(mktemp -p /tmp)" };
+	struct file_request request = {
+		.path = path_of("stamped"), .size_max = 100, .wait_ms = wait_ms, .budget = budget
+	};
+	char path[256], command[512];
+	struct file file;
+
+	snprintf(path, sizeof(path), "%s", request.path);
+	request.path = path;
+	write_file("stamped", 10);
+	CASE("for the first time");
+	CHECK_INT(file_read(&helper, &request, &file), 0);
+	free(file.bytes);
+	request.unless = file.stamp;
+	for (size_t i = 0; i < COUNT_OF(changes); i++) {
+		CASE("the same, before %s", changes[i]);
+		CHECK_INT(file_read(&helper, &request, &file), -EALREADY);
+		CASE("after %s", changes[i]);
+		snprintf(command, sizeof(command), "sleep 0.01; %s %s", changes[i], path);
+		CHECK_INT(system(command), 0);
+		CHECK_INT(file_read(&helper, &request, &file), 0);
+		free(file.bytes);
+		request.unless = file.stamp;
+	}
+	CASE("gone");
+	CHECK_INT(unlink(path), 0);
+	CHECK_INT(file_read(&helper, &request, &file), -ENOENT);
 }
 
 static void test_long_path(void)
@@ -324,7 +358,8 @@ static void test_errors_of_files(void)
 	static const int errors[] = { ETIMEDOUT, EPIPE, EBUSY };
 
 	for (size_t i = 0; i < COUNT_OF(errors); i++) {
-		int32_t replies[] = { -errors[i], 0, 0, 0, -errors[i] };
+		int32_t replies[2 * WORDS_OF_REPLY + 1] = { -errors[i],
+							    [2 * WORDS_OF_REPLY] = -errors[i] };
 		struct file_helper other;
 		struct file file;
 		int ends[2];
@@ -394,6 +429,7 @@ int main(void)
 	signal(SIGHUP, end_at_signal);
 	file_helper_init(&helper);
 	test_kinds();
+	test_unless();
 	test_long_path();
 	test_descriptors();
 	test_signals();

@@ -38,7 +38,7 @@ static int play_helper(struct file_helper *files)
 /* The reply for an empty file. */
 static void reply_empty(int end)
 {
-	int32_t reply[] = { 0, 0, 0 };
+	int32_t reply[sizeof(struct read_reply) / sizeof(int32_t) + 1] = { 0 };
 
 	if (write(end, reply, sizeof(reply)) != sizeof(reply))
 		abort();
