@@ -138,9 +138,8 @@ static void read_path(struct cgroup *group, struct group_slot *slot)
 		bpf_loop(levels < CGROUP_DEPTH_MAX ? levels : CGROUP_DEPTH_MAX, descend_path, &d,
 			 0);
 	slot->group.key = slot->walk.key;
-	slot->group.inspections_left = service_source_of(slot->group.key.kind) & named_by_engine
-					       ? GROUP_INSPECTIONS_MAX
-					       : 0;
+	slot->group.named_rule = 0;
+	slot->group.is_pending = (service_source_of(slot->group.key.kind) & named_by_engine) != 0;
 }
 
 /* --- stored results --- */
@@ -250,8 +249,8 @@ static void group_in(struct css_set *set, enum hierarchy hierarchy, struct group
 	if (!known)
 		return;
 	*key = known->key;
-	found->is_pending = known->inspections_left;
-	found->row = first_row(found->row, known->rule);
+	found->is_pending = known->is_pending;
+	found->row = first_row(found->row, rule_of_group(known));
 }
 
 /* The key of the first hierarchy that has one; GROUP_COMMAND: none has, or its cgroup could not be

@@ -107,12 +107,12 @@ static int describe_named(const char *text, enum group_kind kind, struct group_d
 	return 0;
 }
 
-static int describe_id(const char *id, enum group_kind kind, struct file_helper *files,
-		       struct group_description *ret)
+static int describe_id(const char *id, enum group_kind kind, struct container_names *containers,
+		       struct file_helper *files, struct group_description *ret)
 {
-	struct container container = { 0 };
+	struct container container;
 	char end[SHORT_ID_LENGTH + 2], text[CONTAINER_TEXT_MAX];
-	int status = runtime_container(kind, id, files, &container);
+	int status = container_name(containers, kind, id, files, &container);
 
 	snprintf(end, sizeof(end), "-%.*s", SHORT_ID_LENGTH, id);
 	if (status) {
@@ -133,7 +133,8 @@ static int describe_id(const char *id, enum group_kind kind, struct file_helper 
 	return 0;
 }
 
-int group_describe(const struct group_key *key, struct users *users, struct file_helper *files,
+int group_describe(const struct group_key *key, struct users *users,
+		   struct container_names *containers, struct file_helper *files,
 		   struct group_description *ret)
 {
 	struct group_description description = { 0 };
@@ -146,7 +147,7 @@ int group_describe(const struct group_key *key, struct users *users, struct file
 	else if (key->kind < GROUP_CONTAINER)
 		status = describe_unit(text, &description);
 	else if (runtime_is_id(text))
-		status = describe_id(text, key->kind, files, &description);
+		status = describe_id(text, key->kind, containers, files, &description);
 	else
 		status = describe_named(text, key->kind, &description);
 	*ret = description;

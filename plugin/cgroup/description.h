@@ -4,6 +4,7 @@
 
 #include "config/name.h"
 #include "container.h"
+#include "container_names.h"
 #include "helper/file.h"
 #include "user.h"
 
@@ -20,9 +21,11 @@ struct group_description {
 
 /* Describes a unit, a user or a container; keys of command names have no description. Names of users are
  * from /etc/passwd, those of containers from the state files of their runtimes. Without such a file the name
- * is the first 12 digits of the id. 0; -EAGAIN: a file could not be read in time, and *ret is what is known
- * without it. Waits 200 ms a file at most. One thread at a time. */
-int group_describe(const struct group_key *key, struct users *users, struct file_helper *files,
+ * is the first 12 digits of the id. A description may change with each round of the containers. 0; -EAGAIN: a
+ * file could not be read in time, *ret is what is known without it, and the round changes when it is known.
+ * Waits 200 ms a file at most. One thread at a time. */
+int group_describe(const struct group_key *key, struct users *users,
+		   struct container_names *containers, struct file_helper *files,
 		   struct group_description *ret);
 
 #endif

@@ -2,6 +2,7 @@
 libengine_a_SOURCES += \
 	plugin/cgroup/cgroup_name.c plugin/cgroup/cgroup_name.h \
 	plugin/cgroup/container.c plugin/cgroup/container.h \
+	plugin/cgroup/container_names.c plugin/cgroup/container_names.h \
 	plugin/cgroup/description.c plugin/cgroup/description.h \
 	plugin/cgroup/match.c plugin/cgroup/match.h \
 	plugin/cgroup/pod.c plugin/cgroup/pod.h \

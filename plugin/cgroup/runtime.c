@@ -4,8 +4,6 @@
  */
 #include "runtime.h"
 
-#include "state.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,25 +49,38 @@ bool runtime_is_id(const char *text)
 	return strspn(text, "0123456789abcdef") == GROUP_ID_LENGTH && text[GROUP_ID_LENGTH] == '\0';
 }
 
-/* The caller frees the bytes. 0; -ENOENT: there is none; -EAGAIN: it could not be read in time. */
-static int read_state_file(const struct state_source *state_source, const char *id,
-			   struct file_helper *files, struct file *ret_file)
+int state_file_read(const struct state_file *state, struct file_helper *files,
+		    struct file *ret_file)
 {
-	char path[256];
-	const struct file_request request = {
-		.path = path,
-		.size_max = STATE_SIZE_MAX,
-		.wait_ms = STATE_WAIT_MS,
-		.budget = FILE_OF_ROOT,
-		.owner = file_number(state_source->before),
-	};
+	struct file_request request = state->request;
+
+	request.path = state->path;
+	return file_read(files, &request, ret_file);
+}
+
+/* Also sets *ret_state; the caller frees the bytes. 0; -ENOENT: there is no such file; -EAGAIN: it could not be read
+ * in time. */
+static int read_state_of(const struct state_source *state_source, const char *id,
+			 struct file_helper *files, struct state_file *ret_state,
+			 struct file *ret_file)
+{
 	int status;
 
-	snprintf(path, sizeof(path), "%s%s%s", state_source->before, state_source->after ? id : "",
-		 state_source->after ?: "");
-	status = file_read(files, &request, ret_file);
+	*ret_state = (struct state_file){
+		.format = state_source->format,
+		.request = {
+			.size_max = STATE_SIZE_MAX,
+			.wait_ms = STATE_WAIT_MS,
+			.budget = FILE_OF_ROOT,
+			.owner = file_number(state_source->before),
+		},
+	};
+	snprintf(ret_state->path, sizeof(ret_state->path), "%s%s%s", state_source->before,
+		 state_source->after ? id : "", state_source->after ?: "");
+	status = state_file_read(ret_state, files, ret_file);
 	if (status)
 		return helper_may_reply_later(status) ? -EAGAIN : -ENOENT;
+	ret_state->request.unless = ret_file->stamp;
 	return 0;
 }
 
@@ -77,20 +88,22 @@ static int read_state_file(const struct state_source *state_source, const char *
 static void read_pod_labels(const struct state_source *state_source, struct file_helper *files,
 			    struct container *container)
 {
+	struct state_file state;
 	struct file file;
 
 	if (!runtime_is_id(container->sandbox) ||
-	    read_state_file(state_source, container->sandbox, files, &file) != 0)
+	    read_state_of(state_source, container->sandbox, files, &state, &file) != 0)
 		return;
 	state_parse_sandbox(state_source->format, file.bytes, file.size, container);
 	free(file.bytes);
 }
 
 static int read_state_source(const struct state_source *state_source, const char *id,
-			     struct file_helper *files, struct container *ret_container)
+			     struct file_helper *files, struct container *ret_container,
+			     struct state_file *ret_state)
 {
 	struct file file;
-	int status = read_state_file(state_source, id, files, &file);
+	int status = read_state_of(state_source, id, files, ret_state, &file);
 	bool found;
 
 	if (status)
@@ -103,7 +116,7 @@ static int read_state_source(const struct state_source *state_source, const char
 }
 
 int runtime_container(enum group_kind kind, const char *id, struct file_helper *files,
-		      struct container *ret_container)
+		      struct container *ret_container, struct state_file *ret_state)
 {
 	int status = -ENOENT;
 
@@ -114,7 +127,8 @@ int runtime_container(enum group_kind kind, const char *id, struct file_helper *
 
 		if (kind != GROUP_CONTAINER && kind != state_sources[i].kind)
 			continue;
-		one_status = read_state_source(&state_sources[i], id, files, ret_container);
+		one_status =
+			read_state_source(&state_sources[i], id, files, ret_container, ret_state);
 		if (one_status == 0)
 			return 0;
 		if (one_status == -EAGAIN)

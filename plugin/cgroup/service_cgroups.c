@@ -29,11 +29,14 @@ static const char *const controllers[] = {
 };
 
 void service_cgroups_init(struct service_cgroups *cgroups, const struct config *config,
-			  struct users *users, const struct service *rows, uint32_t row_count)
+			  struct users *users, struct container_names *containers,
+			  const struct service *rows, uint32_t row_count)
 {
-	*cgroups = (struct service_cgroups){
-		.config = config, .users = users, .rows = rows, .row_count = row_count
-	};
+	*cgroups = (struct service_cgroups){ .config = config,
+					     .users = users,
+					     .containers = containers,
+					     .rows = rows,
+					     .row_count = row_count };
 	pthread_mutex_init(&cgroups->lock, NULL);
 	for (int i = 0; i < CGROUP_HIERARCHIES; i++)
 		cgroups->list[i].root = -1;
@@ -107,7 +110,7 @@ static bool copy_known_cgroups(const struct cgroup_list *old, struct cgroup_list
 		}
 		cgroup->rule = before->rule;
 		cgroup->row = before->row;
-		cgroup->inspections = before->inspections;
+		cgroup->round = before->round;
 		cgroup->is_new = before->is_new;
 	}
 	return same;
@@ -162,40 +165,42 @@ static bool has_group_options(const struct config *config, bool *ret_needs_names
 }
 
 static uint32_t find_cgroup_rule(const struct service_cgroups *cgroups,
-				 struct service_cgroup *cgroup, bool needs_names,
+				 const struct service_cgroup *cgroup, bool needs_names,
 				 struct file_helper *files)
 {
 	struct group_description description = { 0 };
-	bool retry = needs_names &&
-		     group_describe(&cgroup->key, cgroups->users, files, &description) == -EAGAIN;
 
-	cgroup->inspections = retry ? cgroup->inspections + 1 : GROUP_INSPECTIONS_MAX;
+	if (needs_names)
+		group_describe(&cgroup->key, cgroups->users, cgroups->containers, files,
+			       &description);
 	return group_row(cgroups->config, &cgroup->key, &description);
 }
 
-static void find_cgroup_rules(struct service_cgroups *cgroups, struct cgroup_list *list,
+/* false: the time was up before all had been found. */
+static bool find_cgroup_rules(struct service_cgroups *cgroups, struct cgroup_list *list,
 			      struct file_helper *files)
 {
 	uint64_t end_ns = clock_ns() + INSPECT_NS_MAX;
+	uint32_t round = cgroups->containers->round;
 	bool needs_names;
 
 	if (!has_group_options(cgroups->config, &needs_names))
-		return;
+		return true;
 	for (size_t i = 0; i < list->count; i++) {
 		struct service_cgroup *cgroup = &list->cgroup[i];
 		uint32_t rule;
 
-		if (cgroup->inspections == GROUP_INSPECTIONS_MAX)
+		if (cgroup->round == round)
 			continue;
-		cgroups->unfinished |= clock_ns() > end_ns;
 		if (clock_ns() > end_ns)
-			return;
+			return false;
 		rule = find_cgroup_rule(cgroups, cgroup, needs_names, files);
-		cgroups->unfinished |= cgroup->inspections < GROUP_INSPECTIONS_MAX;
 		lock_acquire(&cgroups->lock);
 		cgroup->rule = rule;
+		cgroup->round = round;
 		lock_release(&cgroups->lock);
 	}
+	return true;
 }
 
 /* The first cgroup with a key, or the position where it would be. */
@@ -289,11 +294,9 @@ void service_cgroups_update(struct service_cgroups *cgroups,
 {
 	uint64_t found_groups = __atomic_load_n(&counters->groups, __ATOMIC_ACQUIRE) +
 				__atomic_load_n(&counters->groups_refused, __ATOMIC_ACQUIRE);
-	bool due = walk_is_due(cgroups, found_groups, now_ns),
-	     inspections = due || cgroups->unfinished;
+	bool due = walk_is_due(cgroups, found_groups, now_ns), found = true;
 	int status = 0;
 
-	cgroups->unfinished = false;
 	for (int i = 0; i < CGROUP_HIERARCHIES; i++) {
 		struct cgroup_list *list = &cgroups->list[i];
 
@@ -301,10 +304,11 @@ void service_cgroups_update(struct service_cgroups *cgroups,
 			continue;
 		if (due)
 			status = walk_hierarchy(cgroups, (enum cgroup_hierarchy)i) ?: status;
-		if (inspections)
-			find_cgroup_rules(cgroups, list, files);
+		if (due || cgroups->round != cgroups->containers->round)
+			found &= find_cgroup_rules(cgroups, list, files);
 		find_cgroup_rows(cgroups, list);
 	}
+	cgroups->round = found ? cgroups->containers->round : 0;
 	if (!due)
 		return;
 	cgroups->seen = found_groups;

@@ -14,6 +14,7 @@
 
 #define SERVICE_CGROUPS_MAX 16384 /* of one cgroup_hierarchy */
 
+struct container_names;
 struct service;
 struct service_counters;
 struct users;
@@ -27,10 +28,10 @@ struct service_cgroup {
 	struct group_key key;
 	char *path; /* relative to the root of its cgroup_hierarchy */
 	uint64_t inode;
-	uint32_t rule; /* row of the first Service block with it as Unit or Container, or 0 */
-	uint32_t row;  /* that of the rule, else the one of the key in the kernel; 0: none */
-	unsigned inspections;
-	bool is_new; /* created after the first walk, so its counters started at zero */
+	uint32_t rule;  /* row of the first Service block with it as Unit or Container, or 0 */
+	uint32_t row;   /* that of the rule, else the one of the key in the kernel; 0: none */
+	uint32_t round; /* of the containers' names that the rule was found by, 0: not found yet */
+	bool is_new;    /* created after the first walk, so its counters started at zero */
 };
 
 struct cgroup_list {
@@ -47,26 +48,28 @@ struct service_cgroups {
 	pthread_mutex_t lock; /* of the lists; held only over work in memory */
 	const struct config *config;
 	struct users *users;
+	struct container_names *containers;
 	const struct service *rows; /* the kernel's */
 	uint32_t row_count;
 	uint64_t seen; /* the kernel's counter of found cgroups, at the last walk */
 	uint64_t walked_ns;
-	bool unfinished;     /* some were not inspected, or could not be named */
+	uint32_t round;      /* of the containers' names that the rules of all are found by */
 	int status;          /* of the last walk; atomic */
 	uint64_t generation; /* changes with the cgroups or their rows; atomic */
 	struct cgroup_list list[CGROUP_HIERARCHIES];
 };
 
-/* config, users and rows stay the caller's. */
+/* config, users, containers and rows stay the caller's. */
 void service_cgroups_init(struct service_cgroups *service_cgroups, const struct config *config,
-			  struct users *users, const struct service *rows, uint32_t row_count);
+			  struct users *users, struct container_names *containers,
+			  const struct service *rows, uint32_t row_count);
 
 /* From the next update on the cgroups of this cgroup_hierarchy are listed. */
 void service_cgroups_want(struct service_cgroups *service_cgroups,
 			  enum cgroup_hierarchy cgroup_hierarchy);
 
 /* Walks the hierarchies if the kernel has found new cgroups since the last walk, or once a minute, and finds
- * the rows of all cgroups. One thread at a time, which also may read files. Takes 250 ms at most, plus the
+ * the rows of all cgroups, again if the names of containers have changed. One thread at a time, which also may read files. Takes 250 ms at most, plus the
  * reading of one file. */
 void service_cgroups_update(struct service_cgroups *service_cgroups,
 			    const struct service_counters *counters, struct file_helper *files,

@@ -27,12 +27,11 @@ uint32_t cgroup_row(const struct cgroup_rows *rows, uint64_t cgroup)
 {
 	const struct group_id id = { .number = cgroup }; /* the hierarchy of cgroup2 is 0 */
 	struct service_group group;
-	struct service_name name;
+	struct service_name name = { 0 };
 
 	if (bpf_map_lookup_elem(rows->groups, &id, &group) != 0)
 		return SERVICE_OTHER;
-	if (group.key.kind == GROUP_COMMAND ||
-	    bpf_map_lookup_elem(rows->names, &group.key, &name) != 0)
-		return group.rule;
-	return group.rule && group.rule < name.row ? group.rule : name.row;
+	if (group.key.kind != GROUP_COMMAND)
+		bpf_map_lookup_elem(rows->names, &group.key, &name);
+	return first_row(rule_of_group(&group), name.row);
 }

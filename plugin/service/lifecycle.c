@@ -387,11 +387,30 @@ static void find_first_rows(struct lifecycle *lifecycle)
 				    subject[lifecycle->states[row].subject].first_row == row;
 }
 
+/* As if the last process of the old name had ended. All leave before any of them enters another subject: two may
+ * have swapped their names. */
+static void depart_old_names(struct lifecycle *lifecycle, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < lifecycle->row_count && lifecycle->any_renamed; i++) {
+		struct service_state *row = &lifecycle->states[i];
+
+		if (row_name_is_old(lifecycle, i)) {
+			lifecycle_depart(lifecycle, row->subject, now_ns, FORGOTTEN_INTERVALS);
+			row->state = ROW_HIDDEN;
+			row->subject = -1;
+		}
+		row->refused &= !lifecycle->names[i].is_renamed;
+		lifecycle->names[i].is_renamed = false;
+	}
+	lifecycle->any_renamed = false;
+}
+
 void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 {
 	uint32_t free_rows = 0, reserve = 0;
 
 	forget_departed(lifecycle);
+	depart_old_names(lifecycle, now_ns);
 	allowance_fill(&lifecycle->new_series_budget, now_ns);
 	allowance_fill(&lifecycle->group_new_series_budget, now_ns);
 	lifecycle->hidden = 0;

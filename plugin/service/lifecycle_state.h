@@ -34,6 +34,7 @@ struct lifecycle {
 	unsigned named_sources; /* as of groups_need_names() */
 	uint32_t reserve_begin; /* rows from here on are reserved for units and containers */
 	struct row_name *names; /* by row */
+	bool any_renamed;       /* of them, since the last refresh */
 	bool *active;           /* rows that were very active since the last refresh; atomic */
 	struct process_row *process_rows;
 	uint32_t process_row_count;

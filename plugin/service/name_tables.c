@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of users, cgroups and the kernel's functions, which services, labels and stacks have in
- * common.
+ * The names of users, cgroups, the kernel's functions and containers, which services, labels and stacks
+ * have in common.
  */
 #include "name_tables.h"
 
@@ -37,6 +37,7 @@ void name_tables_init(struct name_tables *tables)
 	users_init(&tables->users);
 	cgroup_names_init(&tables->cgroups);
 	ksyms_init(&tables->ksyms);
+	container_names_init(&tables->containers);
 	tables->labels = (struct label_names){
 		.tables = tables,
 		.want = want_label_table,
@@ -49,6 +50,7 @@ void name_tables_refresh(struct name_tables *tables, struct file_helper *files, 
 	cgroup_names_refresh(&tables->cgroups);
 	users_refresh(&tables->users, files, now_ns);
 	ksyms_refresh(&tables->ksyms, files, now_ns);
+	container_names_refresh(&tables->containers, files);
 }
 
 void name_tables_done(struct name_tables *tables)
@@ -56,4 +58,5 @@ void name_tables_done(struct name_tables *tables)
 	users_done(&tables->users);
 	cgroup_names_done(&tables->cgroups);
 	ksyms_done(&tables->ksyms);
+	container_names_done(&tables->containers);
 }

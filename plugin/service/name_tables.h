@@ -3,6 +3,7 @@
 #define EBPF_NAME_TABLES_H
 
 #include "cgroup/cgroup_name.h"
+#include "cgroup/container_names.h"
 #include "cgroup/user.h"
 #include "helper/file.h"
 #include "helper/ksym.h"
@@ -14,7 +15,8 @@ struct name_tables {
 	struct users users;
 	struct cgroup_names cgroups;
 	struct ksyms ksyms;
-	struct label_names labels; /* all three, as labels ask for them */
+	struct container_names containers; /* of the thread that refreshes them only */
+	struct label_names labels;         /* the first three, as labels ask for them */
 };
 
 void name_tables_init(struct name_tables *tables);

@@ -387,7 +387,8 @@ bool resolver_is_unfinished(const struct resolver *resolver)
 /* Processes that were not inspected may fit any line, so nothing is logged then. */
 void resolver_log_fits(struct resolver *resolver)
 {
-	if (!resolver->has_run || resolver->failing || resolver_is_unfinished(resolver))
+	if (!resolver->has_run || resolver->failing || resolver_is_unfinished(resolver) ||
+	    resolver->cgroup_rules.unnamed)
 		return;
 	resolver->has_run = false;
 	fits_log(&resolver->fits, resolver->object, &resolver->pid_files);
@@ -402,8 +403,8 @@ int resolver_start(struct resolver *resolver, struct error *error)
 	    fits_init(&resolver->fits, resolver->config) != 0)
 		return error_set(error, -ENOMEM, "no memory");
 	cgroup_rules_init(&resolver->cgroup_rules, resolver->config, &resolver->names->users,
-			  &resolver->fits);
-	status = resolver->cgroup_rules.any || !needs_proc ? classify_new(resolver, error) : 0;
+			  &resolver->names->containers, &resolver->fits);
+	status = resolver->cgroup_rules.sources || !needs_proc ? classify_new(resolver, error) : 0;
 	status = status ?: apply_group_rules(resolver, error);
 	if (status || !needs_proc)
 		return status;

@@ -2,7 +2,8 @@
 /*
  * Names of rows that the kernel gives to keys. A unit precedes a container, a container a user, a user a command;
  * of two of one kind the older one precedes. The later one gets another name. A container that was created again
- * has another key; it gets its old name and its series. Replicas at the same time have one subject.
+ * has another key; it gets its old name and its series. Replicas at the same time have one subject. A container that
+ * was renamed leaves its series, and gets those of its new name.
  */
 #include "row_name.h"
 
@@ -11,8 +12,6 @@
 #include "bpf/lib/services/service.h"
 
 #include <string.h>
-
-#define TRIES_MAX 3
 
 static enum subject_kind key_subject_kind(const struct group_key *key)
 {
@@ -33,20 +32,26 @@ static const struct group_key *row_key(const struct lifecycle *lifecycle, uint32
 	return &lifecycle->kernel_rows[row].key;
 }
 
-static bool is_row_named(const struct lifecycle *lifecycle, uint32_t row)
+static bool has_name_of_key(const struct lifecycle *lifecycle, uint32_t row)
 {
-	return lifecycle->names[row].is_final &&
-	       !memcmp(&lifecycle->names[row].key, row_key(lifecycle, row),
+	return !memcmp(&lifecycle->names[row].key, row_key(lifecycle, row),
 		       sizeof(struct group_key));
 }
 
-bool row_name_wanted(const struct lifecycle *lifecycle, uint32_t *row, struct group_key *ret_key)
+static bool is_row_named(const struct lifecycle *lifecycle, uint32_t row)
+{
+	return lifecycle->names[row].is_settled && has_name_of_key(lifecycle, row);
+}
+
+bool row_name_wanted(const struct lifecycle *lifecycle, uint32_t round, uint32_t *row,
+		     struct group_key *ret_key)
 {
 	for (uint32_t i = *row; i < lifecycle->row_count; i++) {
 		const struct service *kernel_row = &lifecycle->kernel_rows[i];
 
 		if (!(__atomic_load_n(&kernel_row->flags, __ATOMIC_ACQUIRE) & SERVICE_USED) ||
-		    kernel_row->key.kind == GROUP_COMMAND || is_row_named(lifecycle, i))
+		    kernel_row->key.kind == GROUP_COMMAND ||
+		    (lifecycle->names[i].round == round && has_name_of_key(lifecycle, i)))
 			continue;
 		*ret_key = kernel_row->key;
 		*row = i;
@@ -55,16 +60,26 @@ bool row_name_wanted(const struct lifecycle *lifecycle, uint32_t *row, struct gr
 	return false;
 }
 
-void row_name_set(struct lifecycle *lifecycle, uint32_t row, const struct row_name *name,
-		  bool is_final)
+static bool is_name_unchanged(const struct row_name *a, const struct row_name *b)
+{
+	return a->service == b->service && a->is_nameless == b->is_nameless &&
+	       !strcmp(a->name, b->name) && !strcmp(a->other_name, b->other_name);
+}
+
+void row_name_set(struct lifecycle *lifecycle, uint32_t row, const struct row_name *name)
 {
 	struct row_name *named = &lifecycle->names[row];
-	bool same = !memcmp(&named->key, &name->key, sizeof(named->key));
-	unsigned tries = same && !named->is_final ? named->tries + 1 : 1;
+	bool same_key = !memcmp(&named->key, &name->key, sizeof(named->key));
+	bool is_renamed = same_key && (named->is_renamed || !is_name_unchanged(named, name));
 
 	*named = *name;
-	named->tries = tries;
-	named->is_final = is_final || tries == TRIES_MAX;
+	named->is_renamed = is_renamed;
+}
+
+void row_names_complete(struct lifecycle *lifecycle)
+{
+	for (uint32_t i = 0; i < lifecycle->row_count; i++)
+		lifecycle->any_renamed |= lifecycle->names[i].is_renamed;
 }
 
 bool row_name_is_settled(const struct lifecycle *lifecycle, uint32_t row)
@@ -202,4 +217,22 @@ void row_names_make_way(struct lifecycle *lifecycle, enum subject_kind kind)
 		subjects_release(&lifecycle->subjects, (size_t)row->subject);
 		row->subject = subject;
 	}
+}
+
+/* Has the row had to take its other name? */
+static bool has_other_name(const struct lifecycle *lifecycle, uint32_t row)
+{
+	const struct subject *subject =
+		&lifecycle->subjects.subject[lifecycle->states[row].subject];
+
+	return subject->kind == SUBJECT_CONTAINER &&
+	       strcmp(subject->name, lifecycle->names[row].name) != 0;
+}
+
+bool row_name_is_old(const struct lifecycle *lifecycle, uint32_t row)
+{
+	const struct service_state *state = &lifecycle->states[row];
+
+	return state->state == ROW_SHOWN && !state->fixed &&
+	       (lifecycle->names[row].is_renamed || has_other_name(lifecycle, row));
 }

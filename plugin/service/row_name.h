@@ -16,8 +16,9 @@ struct lifecycle;
  * lock of the lifecycle. A command name is its key. */
 struct row_name {
 	struct group_key key; /* of the row when it was named */
-	bool is_final;        /* no better name is expected */
-	unsigned tries;       /* to find the name */
+	uint32_t round;       /* of the containers' names, likewise */
+	bool is_settled;      /* else a file could not be read, and another name may be found */
+	bool is_renamed;      /* since the row has had its subject */
 	bool is_nameless;     /* it gets no series */
 	uint32_t service;     /* the row of the Service block that it belongs to, 0: none */
 	enum workload workload;
@@ -25,12 +26,20 @@ struct row_name {
 	char other_name[SUBJECT_NAME_MAX]; /* if another living one has the name */
 };
 
-/* The first row from *row on that needs a name; false: there is none. */
-bool row_name_wanted(const struct lifecycle *lifecycle, uint32_t *row, struct group_key *ret_key);
+/* The first row from *row on that has not been named in this round of the containers' names; false: there is
+ * none. */
+bool row_name_wanted(const struct lifecycle *lifecycle, uint32_t round, uint32_t *row,
+		     struct group_key *ret_key);
 
-/* Sets the name; unless it is final, the row is named again a few times. */
-void row_name_set(struct lifecycle *lifecycle, uint32_t row, const struct row_name *name,
-		  bool is_final);
+/* Sets the name, which may be another one than before. */
+void row_name_set(struct lifecycle *lifecycle, uint32_t row, const struct row_name *name);
+
+/* All rows have been named in a round: the next refresh has those with another name leave their subjects. */
+void row_names_complete(struct lifecycle *lifecycle);
+
+/* If any row was renamed: has this one series that it is to leave? Those of its old name, or of its other name,
+ * as the first one may be free now. */
+bool row_name_is_old(const struct lifecycle *lifecycle, uint32_t row);
 
 /* Is it known which name and which Service block the row has? */
 bool row_name_is_settled(const struct lifecycle *lifecycle, uint32_t row);

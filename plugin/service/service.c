@@ -89,27 +89,39 @@ static bool find_unnamed_row(struct services *services, uint32_t *row, struct gr
 	bool found;
 
 	lock_acquire(&services->lock);
-	found = row_name_wanted(&services->lifecycle, row, ret_key);
+	found = row_name_wanted(&services->lifecycle, services->names.containers.round, row,
+				ret_key);
 	lock_release(&services->lock);
 	return found;
 }
 
-static void set_row_name(struct services *services, uint32_t row, const struct group_key *key,
-			 const struct group_description *description, bool is_final)
+static void name_row(struct services *services, uint32_t row, const struct group_key *key)
 {
 	bool is_source = services->config->services_from & service_source_of(key->kind);
+	struct group_description description;
+	int status = group_describe(key, &services->names.users, &services->names.containers,
+				    services->resolver.files, &description);
 	struct row_name name = {
 		.key = *key,
-		.is_nameless = description->is_sandbox || !is_source,
-		.service = group_row(services->config, key, description),
-		.workload = description->workload,
+		.round = services->names.containers.round,
+		.is_settled = status != -EAGAIN,
+		.is_nameless = description.is_sandbox || !is_source,
+		.service = group_row(services->config, key, &description),
+		.workload = description.workload,
 	};
 
-	fits_group(&services->resolver.fits, key, description);
-	memcpy(name.name, description->name, sizeof(name.name));
-	memcpy(name.other_name, description->other_name, sizeof(name.other_name));
+	fits_group(&services->resolver.fits, key, &description);
+	memcpy(name.name, description.name, sizeof(name.name));
+	memcpy(name.other_name, description.other_name, sizeof(name.other_name));
 	lock_acquire(&services->lock);
-	row_name_set(&services->lifecycle, row, &name, is_final);
+	row_name_set(&services->lifecycle, row, &name);
+	lock_release(&services->lock);
+}
+
+static void complete_row_names(struct services *services)
+{
+	lock_acquire(&services->lock);
+	row_names_complete(&services->lifecycle);
 	lock_release(&services->lock);
 }
 
@@ -121,14 +133,11 @@ static bool name_rows(struct services *services, uint64_t ns_max)
 	struct group_key key;
 
 	for (; find_unnamed_row(services, &row, &key); row++) {
-		struct group_description description;
-		int status = group_describe(&key, &services->names.users, services->resolver.files,
-					    &description);
-
-		set_row_name(services, row, &key, &description, status != -EAGAIN);
+		name_row(services, row, &key);
 		if (clock_ns() > end_ns)
 			return false;
 	}
+	complete_row_names(services);
 	return true;
 }
 
@@ -148,7 +157,8 @@ int services_open(struct services *services, const struct config *config, double
 	status = status ?: start_services(services, error);
 	status = status ?: start_resolver(services, files, error);
 	service_cgroups_init(&services->service_cgroups, config, &services->names.users,
-			     services->lifecycle.kernel_rows, services->lifecycle.row_count);
+			     &services->names.containers, services->lifecycle.kernel_rows,
+			     services->lifecycle.row_count);
 	if (status) {
 		services_done(services);
 		return status;

@@ -31,6 +31,7 @@ static void check_name(const char *name)
 }
 
 static struct users users = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static struct container_names containers;
 
 /* Reads no files: user names and container ids are not resolved. */
 static void check_description(const struct group_key *key, char *glob)
@@ -41,7 +42,7 @@ static void check_description(const struct group_key *key, char *glob)
 
 	if (key->kind == GROUP_COMMAND || key->kind == GROUP_USER || runtime_is_id(key->text))
 		return;
-	FUZZ_WANT(group_describe(key, &users, NULL, &d) == 0);
+	FUZZ_WANT(group_describe(key, &users, &containers, NULL, &d) == 0);
 	check_name(d.name);
 	check_name(d.other_name);
 	group_matches(&service, key, &d);

@@ -16,6 +16,7 @@ UNIT_TESTS = \
 	tests/unit/bpf/test_woken \
 	tests/unit/cgroup/test_cgroup_name \
 	tests/unit/cgroup/test_container \
+	tests/unit/cgroup/test_container_names \
 	tests/unit/cgroup/test_description \
 	tests/unit/cgroup/test_match \
 	tests/unit/cgroup/test_pod \
@@ -214,6 +215,7 @@ tests_unit_probe_test_cpus_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=bpf_map__reuse_fd,
 	-Wl,--wrap=libbpf_num_possible_cpus,--wrap=object_load
 tests_unit_probe_test_cpus_SOURCES = tests/unit/probe/test_cpus.c contrib/describe/types.c
 tests_unit_cgroup_test_cgroup_name_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cgroup_open,--wrap=open_by_handle_at
+tests_unit_cgroup_test_container_names_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=file_read
 tests_unit_cgroup_test_description_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_cgroup_test_recorded_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_probe_test_upkeep_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime -Wl,--wrap=services_resolve \

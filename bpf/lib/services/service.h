@@ -62,8 +62,6 @@ static inline int service_is_user_controlled(__u32 kind)
 	return kind == GROUP_COMMAND || kind == GROUP_USER;
 }
 
-#define GROUP_INSPECTIONS_MAX 3 /* of a cgroup whose files cannot be read */
-
 /* A cgroup of any hierarchy: a key of the map `service_groups`. */
 struct group_id {
 	__u64 number; /* within its hierarchy, as name_to_handle_at(2) returns it */
@@ -74,9 +72,22 @@ struct group_id {
 /* Stored result for a cgroup. */
 struct service_group {
 	struct group_key key; /* from the names of its path */
-	__u32 rule;           /* row of the first Service block that it is in, or 0 */
-	__u32 inspections_left; /* still due by the engine, for rules that need its files; 0: the result is final */
+	__u32 rule;           /* row of the first Service block with a Cgroup option for it, or 0 */
+	__u32 named_rule; /* likewise with a Unit or Container option that the engine compares */
+	__u32 is_pending; /* the engine has not compared them yet */
 };
+
+/* Of two rows of Service blocks, 0 being none, the first one. */
+static inline __u32 first_row(__u32 a, __u32 b)
+{
+	return a && (!b || a < b) ? a : b;
+}
+
+/* The row that the rules give to the cgroup, or 0. */
+static inline __u32 rule_of_group(const struct service_group *group)
+{
+	return first_row(group->rule, group->named_rule);
+}
 
 /* One directory below another, as a rule of a Cgroup option has it. */
 struct cgroup_step {

@@ -11,15 +11,10 @@
 
 /* Cgroups with processes. Users can make more cgroups than there is room for: then the least
  * recently used entry is removed, and discovered again when needed. */
-LRU_HASH(service_groups, struct group_id, struct service_group, 4096) SHARED(1);
+LRU_HASH(service_groups, struct group_id, struct service_group, 4096) SHARED(2);
 
 /* The rows of units, users, containers and commands. */
 HASH(service_names, struct group_key, struct service_name, 1) SHARED(2);
-
-static inline u32 first_row(u32 a, u32 b)
-{
-	return a && (!b || a < b) ? a : b;
-}
 
 static inline struct group_id group_id_of(struct cgroup *group)
 {
@@ -44,8 +39,8 @@ static inline u32 service_of_group(struct cgroup *group)
 	const struct service_group *known = bpf_map_lookup_elem(&service_groups, &id);
 
 	if (!known || known->key.kind == GROUP_COMMAND)
-		return known ? known->rule : 0;
-	return first_row(known->rule, service_of_key(&known->key));
+		return known ? rule_of_group(known) : 0;
+	return first_row(rule_of_group(known), service_of_key(&known->key));
 }
 
 #endif

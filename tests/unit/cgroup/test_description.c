@@ -43,6 +43,7 @@ int __wrap_file_read(struct file_helper *helper, const struct file_request *requ
 		CHECK_INT(request->cut, false);
 		CHECK_UINT(request->size_max, STATE_SIZE_MAX);
 	}
+	*ret_file = (struct file){ 0 };
 	if (silent && strstr(request->path, silent))
 		return -ETIMEDOUT;
 	if (played && strstr(request->path, "/docker/containers/" OTHER_ID "/"))
@@ -59,15 +60,21 @@ int __wrap_file_read(struct file_helper *helper, const struct file_request *requ
 static struct group_description described;
 static struct users users = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+/* Asks for it for the first time. */
 static int describe(enum group_kind kind, const char *text)
 {
+	struct container_names containers;
 	struct group_key key = { .kind = kind };
+	int status;
 
 	CASE("kind %d, %s", kind, text);
 	memcpy(key.text, text, strlen(text));
 	reads = 0;
 	memset(&described, 'x', sizeof(described));
-	return group_describe(&key, &users, NULL, &described);
+	container_names_init(&containers);
+	status = group_describe(&key, &users, &containers, NULL, &described);
+	container_names_done(&containers);
+	return status;
 }
 
 static void check(enum group_kind kind, const char *text, const char *name, const char *other_name)

@@ -32,6 +32,7 @@ int __wrap_file_read(struct file_helper *helper, const struct file_request *requ
 	(void)helper;
 	if (!name)
 		return -ENOENT;
+	*ret_file = (struct file){ 0 };
 	ret_file->bytes = recorded(name, &ret_file->size);
 	return 0;
 }
@@ -92,6 +93,7 @@ static struct group_key key_of(const char *path)
 }
 
 static struct users users = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static struct container_names containers;
 
 static void check_line(const char *path, const char *name)
 {
@@ -103,7 +105,7 @@ static void check_line(const char *path, const char *name)
 	expand(path, whole);
 	key = key_of(whole);
 	CHECK_INT(key.kind != GROUP_COMMAND, true);
-	CHECK_INT(group_describe(&key, &users, NULL, &described), 0);
+	CHECK_INT(group_describe(&key, &users, &containers, NULL, &described), 0);
 	CHECK_TEXT(described.name, name);
 	CHECK_INT(described.is_sandbox, false);
 }
@@ -153,5 +155,6 @@ int main(void)
 		CHECK_INT(lines >= tables[i].least, true);
 	}
 	users_done(&users);
+	container_names_done(&containers);
 	return testing_end();
 }

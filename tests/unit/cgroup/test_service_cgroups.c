@@ -7,6 +7,7 @@
 
 #include "tests/unit/fake/text_file.h"
 
+#include "plugin/cgroup/container_names.h"
 #include "plugin/cgroup/service_cgroups.h"
 #include "plugin/source/text_cgroups.h"
 #include "plugin/source/text_files.h"
@@ -27,6 +28,7 @@ static struct service_counters counters;
 static char got[1024];
 static uint64_t now_ns;
 static struct file_helper helper;
+static struct container_names containers;
 
 static void make(const char *path)
 {
@@ -65,7 +67,7 @@ static const char *found(struct service_cgroups *cgroups)
 
 static void init(struct service_cgroups *cgroups, const struct config *config)
 {
-	service_cgroups_init(cgroups, config, NULL, rows, ROWS);
+	service_cgroups_init(cgroups, config, NULL, &containers, rows, ROWS);
 	service_cgroups_want(cgroups, CGROUP_UNIFIED);
 	cgroups->list[CGROUP_UNIFIED].root = open(".", O_PATH | O_DIRECTORY);
 }
@@ -126,7 +128,7 @@ static void test_walks(void)
 
 	CASE("no search without a table that needs it, or without a change");
 	give_row(3, GROUP_UNIT, "late");
-	service_cgroups_init(&cgroups, &config, NULL, rows, ROWS);
+	service_cgroups_init(&cgroups, &config, NULL, &containers, rows, ROWS);
 	CHECK_TEXT(found(&cgroups), "");
 	service_cgroups_done(&cgroups);
 	init(&cgroups, &config);
@@ -206,10 +208,12 @@ int main(void)
 
 	CHECK_INT(mkdtemp(dir) != NULL && chdir(dir) == 0, 1);
 	file_helper_init(&helper);
+	container_names_init(&containers);
 	test_no_cgroup();
 	test_rows();
 	test_walks();
 	test_rules();
+	container_names_done(&containers);
 	file_helper_done(&helper);
 	snprintf(remove, sizeof(remove), "rm -rf %s", dir);
 	CHECK_INT(chdir("/") || system(remove), 0);

@@ -94,6 +94,12 @@ static inline void add_cgroup(struct fixture *f)
 	f->counters.groups++;
 }
 
+/* The names of containers may have changed. */
+static inline void begin_names(struct fixture *f)
+{
+	f->services.names.containers.round++;
+}
+
 /* The processes that the kernel lists, and the assignments that it gets. An assignment is in the
  * map only during the walk in which the kernel carries it out. */
 static struct listed_process listed[PROCESSES_MAX];

@@ -60,6 +60,8 @@ static inline void fixture_init(struct fixture *f)
 	resolver_of(s, &f->config, &f->counters);
 	name_tables_init(&s->names);
 	s->resolver.names = &s->names;
+	service_cgroups_init(&s->service_cgroups, &f->config, &s->names.users, &s->names.containers,
+			     f->kernel_rows, ROWS);
 	s->lifecycle.kernel_labels = f->labels;
 	s->lifecycle.row_count = ROWS;
 	s->lifecycle.reserve_begin = ROWS;

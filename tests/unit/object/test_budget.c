@@ -79,7 +79,7 @@ static void test_common_maps(void)
 	 * service_groups, service_names */
 	CHECK_UINT(own.bytes - borrowed.bytes, 8 + 8 + 16 * (64 + 8 + 8) + 2 * 16 + 16 + 2 * 424 +
 						       2 * 440 + 456 + 16384 + 8192 * 328 + 8 +
-						       4096 * 216 + 200);
+						       4096 * 224 + 200);
 	CHECK_TEXT(own.largest, "servings");
 	CHECK_INT(own.largest_bytes < own.bytes, 1);
 	object_done(&object);

@@ -25,7 +25,7 @@ static void note(void)
 	scans += mode && *mode == SCAN_MATCH;
 }
 
-/* The kernel discovers a cgroup. */
+/* The kernel discovers a cgroup, which has this row by a Cgroup option. */
 static void discover(struct fixture *f, uint64_t number, uint32_t kind, const char *text,
 		     uint32_t rule)
 {
@@ -33,7 +33,7 @@ static void discover(struct fixture *f, uint64_t number, uint32_t kind, const ch
 	struct service_group group = {
 		.key.kind = kind,
 		.rule = rule,
-		.inspections_left = kind == GROUP_COMMAND ? 0 : GROUP_INSPECTIONS_MAX,
+		.is_pending = kind != GROUP_COMMAND,
 	};
 
 	strcpy(group.key.text, text);
@@ -44,10 +44,17 @@ static void discover(struct fixture *f, uint64_t number, uint32_t kind, const ch
 static struct service_group group_of(uint64_t number)
 {
 	const struct group_id id = { .number = number };
-	struct service_group group = { .rule = 77, .inspections_left = 77 };
+	struct service_group group = { .rule = 77, .is_pending = 77 };
 
 	maps_get("service_groups", &id, &group);
 	return group;
+}
+
+static uint32_t row_of(uint64_t number)
+{
+	const struct service_group group = group_of(number);
+
+	return rule_of_group(&group);
 }
 
 static void start(struct fixture *f, const char *text)
@@ -89,9 +96,10 @@ static void test_rows(void)
 		discover(&f, 2, cases[i].kind, cases[i].text, cases[i].before);
 		resolver_run(&f.services.resolver, 1);
 		CHECK_UINT(group_of(1).rule, 0);
-		CHECK_UINT(group_of(1).inspections_left, 0);
-		CHECK_UINT(group_of(2).inspections_left, 0);
-		CHECK_UINT(group_of(2).rule, cases[i].want);
+		CHECK_UINT(group_of(1).is_pending, 0);
+		CHECK_UINT(group_of(2).is_pending, 0);
+		CHECK_UINT(group_of(2).rule, cases[i].before);
+		CHECK_UINT(row_of(2), cases[i].want);
 		CHECK_UINT(scans, cases[i].scans);
 		CASE("once");
 		resolver_run(&f.services.resolver, 1);
@@ -100,7 +108,7 @@ static void test_rows(void)
 	}
 }
 
-/* A cgroup is inspected once, even if another one appears. */
+/* A cgroup is inspected once, even if another one appears, and again in the next round of names. */
 static void test_once(void)
 {
 	const struct group_id id = { .number = 2 };
@@ -112,14 +120,57 @@ static void test_once(void)
 	discover(&f, 2, GROUP_LXC, "box-1", 0);
 	resolver_run(&f.services.resolver, 1);
 	group = group_of(2);
-	CHECK_UINT(group.rule, SERVICE_FIRST);
-	group.rule = 0;
+	CHECK_UINT(group.named_rule, SERVICE_FIRST);
+	group.named_rule = 0;
 	CHECK_INT(maps_put("service_groups", &id, &group), true);
 	discover(&f, 3, GROUP_LXC, "box-2", 0);
 	resolver_run(&f.services.resolver, 1);
-	CHECK_UINT(group_of(2).rule, 0);
-	CHECK_UINT(group_of(3).rule, SERVICE_FIRST);
+	CHECK_UINT(group_of(2).named_rule, 0);
+	CHECK_UINT(group_of(3).named_rule, SERVICE_FIRST);
+	CASE("in the next round");
+	begin_names(&f);
+	resolver_run(&f.services.resolver, 1);
+	CHECK_UINT(group_of(2).named_rule, SERVICE_FIRST);
+	CHECK_UINT(scans, 3);
+	CASE("in a round without a change");
+	begin_names(&f);
+	resolver_run(&f.services.resolver, 1);
+	CHECK_UINT(scans, 3);
 	fixture_done(&f);
+}
+
+/* A container that is renamed. The row that a Cgroup option gives it stays. */
+static void test_renamed(void)
+{
+	static const struct {
+		uint32_t by_cgroup, before, after;
+	} cases[] = {
+		{ 0, SERVICE_FIRST, 0 },
+		{ SERVICE_FIRST + 1, SERVICE_FIRST, SERVICE_FIRST + 1 },
+		{ SERVICE_FIRST, SERVICE_FIRST, SERVICE_FIRST },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const struct group_id id = { .number = 2 };
+		struct service_group group;
+		struct fixture f;
+
+		CASE("renamed, case %zu", i);
+		start(&f, BLOCKS);
+		discover(&f, 2, GROUP_LXC, "box-1", cases[i].by_cgroup);
+		resolver_run(&f.services.resolver, 1);
+		CHECK_UINT(row_of(2), cases[i].before);
+		scans = 0;
+		group = group_of(2);
+		strcpy(group.key.text, "bag-1");
+		CHECK_INT(maps_put("service_groups", &id, &group), true);
+		begin_names(&f);
+		resolver_run(&f.services.resolver, 1);
+		CHECK_UINT(group_of(2).named_rule, 0);
+		CHECK_UINT(row_of(2), cases[i].after);
+		CHECK_UINT(scans, cases[i].after != cases[i].before);
+		fixture_done(&f);
+	}
 }
 
 /* No cgroup is inspected if the kernel can apply all rules. */
@@ -135,7 +186,7 @@ static void test_needless(void)
 
 		CASE("the kernel follows, %s", configs[i]);
 		start(&f, configs[i]);
-		CHECK_INT(f.services.resolver.cgroup_rules.any, false);
+		CHECK_UINT(f.services.resolver.cgroup_rules.sources, 0);
 		fixture_done(&f);
 	}
 }
@@ -145,6 +196,7 @@ int main(void)
 	message_to(daemon_record);
 	test_rows();
 	test_once();
+	test_renamed();
 	test_needless();
 	daemon_clear();
 	return testing_end();

@@ -64,8 +64,7 @@ static uint32_t discover_directory(uint32_t parent, const char *directory)
 static void discover_group(struct fixture *f, uint32_t kind, const char *text)
 {
 	const struct group_id id = { .number = 1 };
-	struct service_group group = { .key.kind = kind,
-				       .inspections_left = GROUP_INSPECTIONS_MAX };
+	struct service_group group = { .key.kind = kind, .is_pending = 1 };
 
 	strcpy(group.key.text, text);
 	CHECK_INT(maps_put("service_groups", &id, &group), true);

@@ -9,14 +9,16 @@
 #define ID_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define ID_C "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
 
+#define ROUND 1
+
 /* The name that the engine has found for the key. */
 static void give_name(struct fixture *f, uint32_t row, const char *name, const char *other_name)
 {
-	struct row_name named = { .key = key_of_row(f, row) };
+	struct row_name named = { .key = key_of_row(f, row), .round = ROUND, .is_settled = true };
 
 	strcpy(named.name, name);
 	strcpy(named.other_name, other_name);
-	row_name_set(&f->services.lifecycle, row, &named, true);
+	row_name_set(&f->services.lifecycle, row, &named);
 }
 
 /* A container of a workload, in docker. */
@@ -26,10 +28,12 @@ static void claim_replica(struct fixture *f, uint32_t row, const char *id, const
 	struct row_name named;
 
 	claim_key(f, row, GROUP_DOCKER, id, 1);
-	named = (struct row_name){ .key = key_of_row(f, row), .workload = workload };
+	named = (struct row_name){
+		.key = key_of_row(f, row), .round = ROUND, .is_settled = true, .workload = workload
+	};
 	strcpy(named.name, name);
 	snprintf(named.other_name, sizeof(named.other_name), "%.64s-%.12s", name, id);
-	row_name_set(&f->services.lifecycle, row, &named, true);
+	row_name_set(&f->services.lifecycle, row, &named);
 }
 
 static void claim_unit(struct fixture *f, uint32_t row, const char *name)
@@ -62,7 +66,7 @@ static void test_unnamed(void)
 	fixture_init(&f);
 	claim_key(&f, 4, GROUP_UNIT, "nginx", 1);
 	claim_row(&f, 3, "bash", 1);
-	CHECK_INT(row_name_wanted(&f.services.lifecycle, &row, &key), true);
+	CHECK_INT(row_name_wanted(&f.services.lifecycle, ROUND, &row, &key), true);
 	CHECK_UINT(row, 4);
 	CHECK_TEXT(key.text, "nginx");
 	refresh(&f, 100);
@@ -72,39 +76,46 @@ static void test_unnamed(void)
 	CASE("named");
 	give_name(&f, 4, "nginx", "nginx.service");
 	row = 0;
-	CHECK_INT(row_name_wanted(&f.services.lifecycle, &row, &key), false);
+	CHECK_INT(row_name_wanted(&f.services.lifecycle, ROUND, &row, &key), false);
 	refresh(&f, 111);
 	CHECK_TEXT(subject(&f, 4), "nginx");
 	fixture_done(&f);
 }
 
-/* A name whose files time out is requested three times. */
-static void test_tries(void)
+/* A name whose files time out is found in a later round. */
+static void test_unsettled(void)
 {
-	struct row_name name = { .name = "0123" };
+	struct row_name name = { .name = "0123", .round = ROUND };
 	struct group_key key;
 	struct fixture f;
-	uint32_t row;
+	uint32_t row = 0;
 
+	CASE("the files time out");
 	fixture_init(&f);
 	claim_key(&f, 4, GROUP_DOCKER, ID_A, 1);
 	name.key = key_of_row(&f, 4);
-	for (int i = 1; i <= 3; i++) {
-		CASE("try %d", i);
-		row = 0;
-		CHECK_INT(row_name_wanted(&f.services.lifecycle, &row, &key), true);
-		row_name_set(&f.services.lifecycle, 4, &name, false);
-		CHECK_INT(row_name_is_known(&f.services.lifecycle, 4), i == 3);
-	}
+	row_name_set(&f.services.lifecycle, 4, &name);
+	CHECK_INT(row_name_wanted(&f.services.lifecycle, ROUND, &row, &key), false);
+	CHECK_INT(row_name_is_known(&f.services.lifecycle, 4), false);
+	CASE("the next round");
+	row = 0;
+	CHECK_INT(row_name_wanted(&f.services.lifecycle, ROUND + 1, &row, &key), true);
+	CHECK_UINT(row, 4);
+	name.is_settled = true;
+	row_name_set(&f.services.lifecycle, 4, &name);
+	CHECK_INT(row_name_is_known(&f.services.lifecycle, 4), true);
 	CASE("the row is another's");
 	claim_key(&f, 4, GROUP_DOCKER, ID_B, 1);
 	CHECK_INT(row_name_is_known(&f.services.lifecycle, 4), false);
+	CHECK_INT(row_name_wanted(&f.services.lifecycle, ROUND, &row, &key), true);
 	fixture_done(&f);
 }
 
 static void test_nameless(void)
 {
-	struct row_name name = { .name = "pause", .is_nameless = true };
+	struct row_name name = {
+		.name = "pause", .round = ROUND, .is_settled = true, .is_nameless = true
+	};
 	struct group_key key;
 	struct fixture f;
 	uint32_t row = 0;
@@ -113,11 +124,11 @@ static void test_nameless(void)
 	fixture_init(&f);
 	claim_key(&f, 4, GROUP_DOCKER, ID_A, 1);
 	name.key = key_of_row(&f, 4);
-	row_name_set(&f.services.lifecycle, 4, &name, true);
+	row_name_set(&f.services.lifecycle, 4, &name);
 	refresh(&f, 100);
 	refresh(&f, 120);
 	CHECK_TEXT(subject(&f, 4), "other");
-	CHECK_INT(row_name_wanted(&f.services.lifecycle, &row, &key), false);
+	CHECK_INT(row_name_wanted(&f.services.lifecycle, ROUND, &row, &key), false);
 	fixture_done(&f);
 }
 
@@ -217,7 +228,9 @@ static void test_no_replicas(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct row_name named = { .workload = cases[i].workload,
+		struct row_name named = { .round = ROUND,
+					  .is_settled = true,
+					  .workload = cases[i].workload,
 					  .name = "web",
 					  .other_name = "web-b" };
 		struct fixture f;
@@ -227,7 +240,7 @@ static void test_no_replicas(void)
 		claim_replica(&f, 3, ID_A, "web", WORKLOAD_NOMAD);
 		claim_key(&f, 4, cases[i].kind, ID_B, 1);
 		named.key = key_of_row(&f, 4);
-		row_name_set(&f.services.lifecycle, 4, &named, true);
+		row_name_set(&f.services.lifecycle, 4, &named);
 		refresh(&f, 100);
 		refresh(&f, 110);
 		/* A Service block has the name, too. */
@@ -413,7 +426,9 @@ static void test_reserve(void)
  * known are the block's. */
 static void test_of_a_block(void)
 {
-	struct row_name name = { .name = "web-1", .is_nameless = true, .service = CONFIGURED };
+	struct row_name name = {
+		.name = "web-1", .is_settled = true, .is_nameless = true, .service = CONFIGURED
+	};
 	uint64_t generation;
 	struct fixture f;
 	int subscriber;
@@ -427,7 +442,7 @@ static void test_of_a_block(void)
 	refresh(&f, 90);
 	CHECK_INT(snapshot_is_undecided(f.services.snapshot, 3), true);
 	name.key = key_of_row(&f, 3);
-	row_name_set(&f.services.lifecycle, 3, &name, true);
+	row_name_set(&f.services.lifecycle, 3, &name);
 	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
 	refresh(&f, 100);
 	CHECK_INT(snapshot_is_undecided(f.services.snapshot, 3), false);
@@ -462,10 +477,137 @@ static void test_of_a_block(void)
 	fixture_done(&f);
 }
 
+/* --- renamed --- */
+
+static void rename_container(struct fixture *f, uint32_t row, const char *id, const char *name)
+{
+	char other_name[SUBJECT_NAME_MAX];
+
+	snprintf(other_name, sizeof(other_name), "%s-%.12s", name, id);
+	give_name(f, row, name, other_name);
+}
+
+/* Two containers with series, web-1 in this row and web-new in the other one. */
+static void start_two(struct fixture *f, uint32_t web)
+{
+	fixture_init(f);
+	subscribers_add(&f->services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
+	claim_container(f, web, ID_A, "web-1");
+	claim_container(f, 7 - web, ID_B, "web-new");
+	refresh(f, 100);
+	refresh(f, 110);
+	CHECK_TEXT(subject(f, web), "web-1");
+	CHECK_TEXT(subject(f, 7 - web), "web-new");
+}
+
+static void complete(struct fixture *f, double now_s)
+{
+	row_names_complete(&f->services.lifecycle);
+	refresh(f, now_s);
+}
+
+static void test_renamed(void)
+{
+	uint64_t generation;
+	struct fixture f;
+
+	CASE("renamed");
+	start_two(&f, 3);
+	rename_container(&f, 3, ID_A, "web-2");
+	CASE("renamed, before all are named");
+	refresh(&f, 120);
+	CHECK_TEXT(subject(&f, 3), "web-1");
+	CASE("renamed, at once");
+	complete(&f, 121);
+	CHECK_TEXT(subject(&f, 3), "web-2");
+	CHECK_TEXT(subject(&f, 4), "web-new");
+	CASE("back, while its series exist");
+	generation = generation_of(&f, 3);
+	rename_container(&f, 3, ID_A, "web-1");
+	complete(&f, 122);
+	CHECK_TEXT(subject(&f, 3), "web-1");
+	CHECK_INT(generation_of(&f, 3) < generation, true);
+	fixture_done(&f);
+	CASE("no new name is left");
+	start_two(&f, 3);
+	allow_names(&f, 1, 0);
+	rename_container(&f, 3, ID_A, "web-2");
+	complete(&f, 121);
+	CHECK_TEXT(subject(&f, 3), "other");
+	CHECK_UINT(f.services.snapshot->names_refused, 1);
+	rename_container(&f, 3, ID_A, "web-1");
+	complete(&f, 122);
+	CHECK_TEXT(subject(&f, 3), "web-1");
+	fixture_done(&f);
+	CASE("its processes have ended");
+	start_two(&f, 3);
+	end(&f, 3);
+	rename_container(&f, 3, ID_A, "web-2");
+	complete(&f, 121);
+	CHECK_INT(state(&f, 3), ROW_RETIRED);
+	fixture_done(&f);
+}
+
+/* web-1 makes way for web-new, whichever has the first row. */
+static void test_swapped(void)
+{
+	for (uint32_t web = 3; web <= 4; web++) {
+		uint64_t generation;
+		struct fixture f;
+
+		CASE("swapped, web was in row %u", web);
+		start_two(&f, web);
+		generation = generation_of(&f, web);
+		rename_container(&f, web, ID_A, "web-old");
+		rename_container(&f, 7 - web, ID_B, "web-1");
+		complete(&f, 120);
+		CHECK_TEXT(subject(&f, web), "web-old");
+		CHECK_TEXT(subject(&f, 7 - web), "web-1");
+		CHECK_UINT(generation_of(&f, 7 - web), generation);
+		fixture_done(&f);
+		CASE("web was in row %u, and is known to be renamed a little later", web);
+		start_two(&f, web);
+		rename_container(&f, 7 - web, ID_B, "web-1");
+		complete(&f, 120);
+		CHECK_TEXT(subject(&f, web), "web-1");
+		CHECK_TEXT(subject(&f, 7 - web), "web-1-bbbbbbbbbbbb");
+		rename_container(&f, web, ID_A, "web-old");
+		complete(&f, 121);
+		CHECK_TEXT(subject(&f, web), "web-old");
+		CHECK_TEXT(subject(&f, 7 - web), "web-1");
+		fixture_done(&f);
+	}
+}
+
+static void test_renamed_to_block(void)
+{
+	struct row_name name = {
+		.name = "web-9", .is_settled = true, .is_nameless = true, .service = CONFIGURED
+	};
+	uint64_t generation;
+	struct fixture f;
+
+	CASE("renamed to a name of a block");
+	start_two(&f, 3);
+	generation = generation_of(&f, CONFIGURED);
+	name.key = key_of_row(&f, 3);
+	row_name_set(&f.services.lifecycle, 3, &name);
+	complete(&f, 120);
+	CHECK_TEXT(subject(&f, 3), "web");
+	CASE("and away from it");
+	rename_container(&f, 3, ID_A, "web-1");
+	complete(&f, 121);
+	refresh(&f, 131);
+	CHECK_TEXT(subject(&f, 3), "web-1");
+	CHECK_TEXT(subject(&f, CONFIGURED), "web");
+	CHECK_UINT(generation_of(&f, CONFIGURED), generation);
+	fixture_done(&f);
+}
+
 int main(void)
 {
 	test_unnamed();
-	test_tries();
+	test_unsettled();
 	test_nameless();
 	test_made_again();
 	test_two_living();
@@ -478,5 +620,8 @@ int main(void)
 	test_allowances();
 	test_reserve();
 	test_of_a_block();
+	test_renamed();
+	test_swapped();
+	test_renamed_to_block();
 	return testing_end();
 }

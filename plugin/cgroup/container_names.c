@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of containers, found once and kept. Now and then the helper is asked for each file that has named some, and
+ * sends it only if it has changed: docker has a file for each container, podman a list of all. A container that
+ * no file names is searched for again.
+ */
+#include "container_names.h"
+
+#include "runtime.h"
+#include "util/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIES_MAX 3 /* of a container whose files cannot be read in time */
+#define ROUND_NS (60 * NS_PER_S)
+#define UNWANTED_NS (3 * ROUND_NS)    /* after which a name that nobody asks for is forgotten */
+#define SEARCH_NS_MAX (60 * NS_PER_S) /* between two searches for a container without a file */
+#define CHECK_NS_MAX (250 * 1000000ULL)
+#define CHECKS_MAX 3 /* in one refresh */
+/* Checks take a thousandth of the time, but are at most so long apart. */
+#define CHECK_SHARE 1000
+#define CHECK_PERIOD_MIN_NS NS_PER_S
+#define CHECK_PERIOD_MAX_NS (10 * NS_PER_S)
+
+struct named_file {
+	struct state_file state;
+	unsigned names;   /* that are from it */
+	uint64_t checked; /* number of its last check */
+};
+
+struct container_name {
+	enum group_kind kind;
+	char id[GROUP_ID_LENGTH];
+	int status; /* of container_name() */
+	unsigned tries;
+	struct container container; /* if status is 0 */
+	struct named_file *file;    /* NULL: none has it */
+	uint64_t since_ns, due_ns;  /* without a file: for how long, and when to search again */
+	uint64_t wanted_ns;
+};
+
+void container_names_init(struct container_names *names)
+{
+	*names = (struct container_names){ .round = 1, .round_ns = clock_ns() };
+}
+
+/* --- files --- */
+
+static void drop_file(struct container_name *name)
+{
+	if (name->file && --name->file->names == 0)
+		free(name->file);
+	name->file = NULL;
+}
+
+/* The file that a list of containers is in, NULL: no name is from it yet. */
+static struct named_file *find_named_list(const struct container_names *names,
+					  const struct state_file *state)
+{
+	for (size_t i = 0; i < names->count && state->format == STATE_STORAGE; i++) {
+		struct named_file *file = names->item[i]->file;
+
+		if (file && !strcmp(file->state.path, state->path))
+			return file;
+	}
+	return NULL;
+}
+
+/* The stamp of a known list stays: other names in it may have changed since. */
+static void enter_file(const struct container_names *names, struct container_name *name,
+		       const struct state_file *state)
+{
+	struct named_file *file = find_named_list(names, state) ?: calloc(1, sizeof(*file));
+
+	if (!file)
+		return;
+	if (!file->names++)
+		file->state = *state;
+	name->file = file;
+}
+
+/* --- names --- */
+
+static void lose_file(struct container_name *name, uint64_t now_ns)
+{
+	drop_file(name);
+	name->since_ns = name->due_ns = now_ns;
+}
+
+/* true: what is known of it has changed. */
+static bool set_container(struct container_name *name, int status,
+			  const struct container *container)
+{
+	if (name->status == status && !memcmp(&name->container, container, sizeof(*container)))
+		return false;
+	name->status = status;
+	name->container = *container;
+	return true;
+}
+
+/* Searches in all files of its kind. true: what is known of it has changed. */
+static bool search_name(const struct container_names *names, struct container_name *name,
+			struct file_helper *files, uint64_t now_ns)
+{
+	struct container container = { 0 };
+	struct state_file state;
+	char id[GROUP_ID_LENGTH + 1] = "";
+	uint64_t age_ns = now_ns - name->since_ns;
+	int status;
+
+	memcpy(id, name->id, sizeof(name->id));
+	status = runtime_container(name->kind, id, files, &container, &state);
+	if (status == 0)
+		enter_file(names, name, &state);
+	name->due_ns = now_ns + (age_ns < SEARCH_NS_MAX ? age_ns : SEARCH_NS_MAX);
+	/* What was known stays. */
+	if (status && name->status == 0)
+		return false;
+	if (status == -EAGAIN && (name->status == -ENOENT || ++name->tries == TRIES_MAX))
+		status = -ENOENT;
+	return set_container(name, status, &container);
+}
+
+static int compare_container_ids(const struct container_name *a, const struct container_name *b)
+{
+	int order = a->kind < b->kind ? -1 : a->kind > b->kind;
+
+	return order ?: memcmp(a->id, b->id, sizeof(a->id));
+}
+
+/* The position of the first name that is not before this one. */
+static size_t find_name_position(const struct container_names *names,
+				 const struct container_name *name)
+{
+	size_t low = 0, high = names->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_container_ids(names->item[middle], name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* NULL: there is no room or no memory. */
+static struct container_name *insert_name(struct container_names *names, size_t at,
+					  const struct container_name *name)
+{
+	struct container_name **grown, *inserted;
+
+	if (names->count == CONTAINER_NAMES_MAX)
+		return NULL;
+	grown = reallocarray(names->item, names->count + 1, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	names->item = grown;
+	inserted = malloc(sizeof(*inserted));
+	if (!inserted)
+		return NULL;
+	*inserted = *name;
+	memmove(grown + at + 1, grown + at, (names->count - at) * sizeof(*grown));
+	grown[at] = inserted;
+	names->count++;
+	return inserted;
+}
+
+static int give_container(struct container_name *name, uint64_t now_ns,
+			  struct container *ret_container)
+{
+	name->wanted_ns = now_ns;
+	*ret_container = name->container;
+	return name->status;
+}
+
+int container_name(struct container_names *names, enum group_kind kind, const char *id,
+		   struct file_helper *files, struct container *ret_container)
+{
+	uint64_t now_ns = clock_ns();
+	struct container_name wanted = { .kind = kind, .status = -EAGAIN, .since_ns = now_ns };
+	struct container_name *name;
+	size_t at;
+
+	memcpy(wanted.id, id, sizeof(wanted.id));
+	at = find_name_position(names, &wanted);
+	if (at < names->count && !compare_container_ids(names->item[at], &wanted))
+		return give_container(names->item[at], now_ns, ret_container);
+	name = insert_name(names, at, &wanted);
+	if (name) {
+		search_name(names, name, files, now_ns);
+		return give_container(name, now_ns, ret_container);
+	}
+	wanted.tries = TRIES_MAX - 1; /* there will not be another one */
+	search_name(names, &wanted, files, now_ns);
+	drop_file(&wanted);
+	return give_container(&wanted, now_ns, ret_container);
+}
+
+/* --- checks --- */
+
+/* Nobody changes the labels of a pod in the state of its sandbox. true: what is known of it has changed. */
+static bool parse_name_again(struct container_name *name, const struct file *file)
+{
+	struct container container = { 0 };
+	char id[GROUP_ID_LENGTH + 1] = "";
+
+	memcpy(id, name->id, sizeof(name->id));
+	if (!state_parse(name->file->state.format, file->bytes, file->size, id, &container))
+		return false;
+	container.labels = name->container.labels;
+	return set_container(name, 0, &container);
+}
+
+/* All names of one file; NULL: it is gone, so it is searched for. true: a name has changed. */
+static bool update_names_of(const struct container_names *names, const struct named_file *named,
+			    const struct file *file, uint64_t now_ns)
+{
+	unsigned left = named->names;
+	bool changed = false;
+
+	for (size_t i = 0; i < names->count && left; i++) {
+		if (names->item[i]->file != named)
+			continue;
+		left--;
+		if (file)
+			changed |= parse_name_again(names->item[i], file);
+		else
+			lose_file(names->item[i], now_ns);
+	}
+	return changed;
+}
+
+static bool check_named_file(const struct container_names *names, struct named_file *named,
+			     struct file_helper *files, uint64_t now_ns)
+{
+	struct file file;
+	int status = state_file_read(&named->state, files, &file);
+	bool changed;
+
+	if (status == -EALREADY || helper_may_reply_later(status))
+		return false;
+	if (status)
+		return update_names_of(names, named, NULL, now_ns);
+	named->state.request.unless = file.stamp;
+	changed = update_names_of(names, named, &file, now_ns);
+	free(file.bytes);
+	return changed;
+}
+
+static bool check_container_name(const struct container_names *names, struct container_name *name,
+				 struct file_helper *files)
+{
+	uint64_t now_ns = clock_ns();
+
+	if (!name->file)
+		return now_ns >= name->due_ns && search_name(names, name, files, now_ns);
+	/* Nobody renames what has a bundle. */
+	if (name->file->state.format == STATE_BUNDLE || name->file->checked == names->checks)
+		return false;
+	name->file->checked = names->checks;
+	return check_named_file(names, name->file, files, now_ns);
+}
+
+/* From where the last check had to stop. true: a name has changed. */
+static bool check_all_names(struct container_names *names, struct file_helper *files,
+			    uint64_t end_ns)
+{
+	bool changed = false;
+
+	names->checks++;
+	for (size_t n = names->count; n && clock_ns() < end_ns; n--) {
+		if (names->next >= names->count)
+			names->next = 0;
+		changed |= check_container_name(names, names->item[names->next++], files);
+	}
+	return changed;
+}
+
+static void free_name(struct container_name *name)
+{
+	drop_file(name);
+	free(name);
+}
+
+static void forget_unwanted(struct container_names *names, uint64_t now_ns)
+{
+	size_t remaining = 0;
+
+	for (size_t i = 0; i < names->count; i++) {
+		if (now_ns - names->item[i]->wanted_ns > UNWANTED_NS)
+			free_name(names->item[i]);
+		else
+			names->item[remaining++] = names->item[i];
+	}
+	names->count = remaining;
+}
+
+static uint64_t check_period(uint64_t spent_ns)
+{
+	uint64_t period_ns = spent_ns * CHECK_SHARE;
+
+	if (period_ns < CHECK_PERIOD_MIN_NS)
+		return CHECK_PERIOD_MIN_NS;
+	return period_ns < CHECK_PERIOD_MAX_NS ? period_ns : CHECK_PERIOD_MAX_NS;
+}
+
+/* If a name has changed, another one may have changed after its file was checked: two containers may have swapped
+ * theirs. */
+static bool check_if_due(struct container_names *names, struct file_helper *files, uint64_t now_ns)
+{
+	int checks = 0;
+
+	if (now_ns < names->due_ns)
+		return false;
+	while (check_all_names(names, files, now_ns + CHECK_NS_MAX) && ++checks < CHECKS_MAX)
+		;
+	names->due_ns = clock_ns() + check_period(clock_ns() - now_ns);
+	return checks > 0;
+}
+
+void container_names_refresh(struct container_names *names, struct file_helper *files)
+{
+	uint64_t now_ns = clock_ns();
+	bool round_ends = now_ns - names->round_ns >= ROUND_NS;
+
+	if (round_ends)
+		forget_unwanted(names, now_ns);
+	if (!check_if_due(names, files, now_ns) && !round_ends)
+		return;
+	names->round++;
+	names->round_ns = now_ns;
+}
+
+void container_names_done(struct container_names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free_name(names->item[i]);
+	free(names->item);
+	container_names_init(names);
+}
