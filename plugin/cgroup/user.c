@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of users, from /etc/passwd only: the name services of libc may wait for the network, and load
+ * Names and homes of users, from /etc/passwd only: the name services of libc may wait for the network, and load
  * foreign code into the daemon.
  */
 #include "user.h"
@@ -23,6 +23,7 @@ struct user_entry {
 	uint32_t id;
 	uint32_t line;
 	char name[USER_NAME_MAX];
+	char home[USER_HOME_MAX];
 };
 
 void users_init(struct users *users)
@@ -47,7 +48,21 @@ static bool are_users_wanted(struct users *users)
 	return wanted;
 }
 
-/* NAME:PASSWORD:ID:... */
+/* The home is the third field from here on; one that is too long is left out. */
+static void parse_passwd_home(const char *at, char home[USER_HOME_MAX])
+{
+	size_t length;
+
+	for (unsigned fields = 0; at && fields < 3; fields++)
+		at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL;
+	length = at ? strcspn(at, ":") : 0;
+	if (length >= USER_HOME_MAX)
+		length = 0;
+	memcpy(home, at ?: "", length);
+	home[length] = '\0';
+}
+
+/* NAME:PASSWORD:ID:GROUP:COMMENT:HOME:... */
 static bool parse_passwd_line(const char *line, struct user_entry *user)
 {
 	size_t length = strcspn(line, ":");
@@ -64,6 +79,7 @@ static bool parse_passwd_line(const char *line, struct user_entry *user)
 	memcpy(user->name, line, length);
 	user->name[length] = '\0';
 	user->id = (uint32_t)n;
+	parse_passwd_home(end, user->home);
 	return true;
 }
 
@@ -138,18 +154,38 @@ static int compare_user_id(const void *key, const void *element)
 	return *id < user->id ? -1 : *id > user->id;
 }
 
+/* With the lock held; NULL: the user is unknown. */
+static const struct user_entry *find_user(const struct users *users, uint64_t id)
+{
+	return users->count ? bsearch(&id, users->entries, users->count, sizeof(*users->entries),
+				      compare_user_id)
+			    : NULL;
+}
+
 bool user_name(struct users *users, uint64_t id, char *to, size_t size)
 {
 	const struct user_entry *found;
 
 	lock_acquire(&users->lock);
-	found = users->count ? bsearch(&id, users->entries, users->count, sizeof(*users->entries),
-				       compare_user_id)
-			     : NULL;
+	found = find_user(users, id);
 	if (found)
 		snprintf(to, size, "%s", found->name);
 	lock_release(&users->lock);
 	return found != NULL;
+}
+
+bool user_home(struct users *users, uint64_t id, char to[USER_HOME_MAX])
+{
+	const struct user_entry *found;
+	bool has_home;
+
+	lock_acquire(&users->lock);
+	found = find_user(users, id);
+	has_home = found && found->home[0] == '/';
+	if (has_home)
+		memcpy(to, found->home, USER_HOME_MAX);
+	lock_release(&users->lock);
+	return has_home;
 }
 
 void users_done(struct users *users)

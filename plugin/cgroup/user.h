@@ -11,8 +11,9 @@
 
 #define USERS_MAX 16384
 #define USER_NAME_MAX 33 /* with the NUL */
+#define USER_HOME_MAX 128
 
-/* The names of /etc/passwd. */
+/* The users of /etc/passwd. */
 struct users {
 	pthread_mutex_t lock; /* of all but due_ns */
 	bool wanted;
@@ -36,6 +37,9 @@ int users_parse(struct users *users, char *text);
 
 /* Writes the name of a user; false: it is unknown. Any thread. */
 bool user_name(struct users *users, uint64_t id, char *to, size_t size);
+
+/* Writes the home of a user; false: it is unknown, too long, or no absolute path. Any thread. */
+bool user_home(struct users *users, uint64_t id, char to[USER_HOME_MAX]);
 
 void users_done(struct users *users);
 

@@ -24,6 +24,34 @@ static void check_name(uint64_t id, const char *want)
 	CHECK_TEXT(name, want ?: "");
 }
 
+static void check_home(uint64_t id, const char *want)
+{
+	char home[USER_HOME_MAX] = "";
+
+	CASE("home of user %ju", (uintmax_t)id);
+	CHECK_INT(user_home(&users, id, home), want != NULL);
+	CHECK_TEXT(home, want ?: "");
+}
+
+static void test_homes(void)
+{
+	char text[512], long_home[USER_HOME_MAX] = "";
+
+	memset(long_home, 'x', sizeof(long_home) - 1);
+	snprintf(text, sizeof(text),
+		 "a:x:1:1:A,,,:/home/a:/bin/sh\nb:x:2:1::/srv/b\nc:x:3:1:c\nd:x:4\n"
+		 "e:x:5:1:::\nf:x:6:1::../f:\ng:x:7:1::/%s:\nh:x:8:1::/%s:\n",
+		 long_home, long_home + 1);
+	CHECK_INT(users_parse(&users, text), 0);
+	check_home(1, "/home/a");
+	check_home(2, "/srv/b");
+	for (uint64_t id = 3; id <= 7; id++)
+		check_home(id, NULL);
+	long_home[0] = '/';
+	check_home(8, long_home);
+	check_home(9, NULL);
+}
+
 static void test_parse(void)
 {
 	char text[] = "web:x:1000:1000::/:\nroot:x:0:0:root:/root:/bin/sh\ntoor:x:0:0::/:\n"
@@ -112,6 +140,7 @@ int main(void)
 {
 	check_name(0, NULL);
 	test_parse();
+	test_homes();
 	test_long();
 	test_refresh();
 	test_hanging_process();
