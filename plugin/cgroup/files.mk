@@ -10,7 +10,8 @@ libengine_a_SOURCES += \
 	plugin/cgroup/service_cgroups.c plugin/cgroup/service_cgroups.h \
 	plugin/cgroup/state.h \
 	plugin/cgroup/tree.c plugin/cgroup/tree.h \
-	plugin/cgroup/user.c plugin/cgroup/user.h
+	plugin/cgroup/user.c plugin/cgroup/user.h \
+	plugin/cgroup/user_state.c plugin/cgroup/user_state.h
 if JANSSON
 libengine_a_SOURCES += plugin/cgroup/state.c
 else

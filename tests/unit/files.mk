@@ -25,6 +25,7 @@ UNIT_TESTS = \
 	tests/unit/cgroup/test_state \
 	tests/unit/cgroup/test_tree \
 	tests/unit/cgroup/test_user \
+	tests/unit/cgroup/test_user_state \
 	tests/unit/config/test_block \
 	tests/unit/config/test_bounds \
 	tests/unit/config/test_cgroup \

@@ -14,6 +14,7 @@
 #define DOCKER_ID "d041e1912155eb39b2dabc01b935930ad603115a942ee9858c52b10b5587caf3"
 #define DOCKER_KUBERNETES_ID "2a3244d9753242d2c45d9dc4c9edf1fb79b9d1873e89a4a5ca0d3e0a28e669c4"
 #define PODMAN_ID "aa287a7d78c1f84040edf472fdebec76c9372d94322b033abd51b7db7c917e65"
+#define PODMAN_ROOTLESS_ID "ad9c90f8c3fecc1fc4d3fc52f9209f0712fd8e9d910f2a378b05c2aa021b1ffa"
 #define PODMAN_SHORT_ID "0f3cc7fa97b030b3d6e2d2e5dc7658eef867cd4bed60236fb0fed03845b6151c"
 #define CONTAINERD_ID "12819fbfe0be19e7bc6c4bbcd0d22a92bd2eb3206c40e51f9705257cd2544cd6"
 #define CRIO_ID "5d3c8a1f0b7e4296a8c1d2e3f4051627384950617283940516273849506a7b8c"
@@ -48,6 +49,8 @@ static inline const char *recorded_at(const char *path)
 		{ "/var/lib/docker/containers/" DOCKER_KUBERNETES_ID "/config.v2.json",
 		  "docker_kubernetes.json" },
 		{ "/var/lib/containers/storage/vfs-containers/containers.json", "podman.json" },
+		{ "//.local/share/containers/storage/vfs-containers/containers.json",
+		  "podman_rootless.json" },
 		{ RECORDED_BUNDLES "k8s.io/" CONTAINERD_ID "/config.json", "containerd.json" },
 		{ "/run/containers/storage/overlay-containers/" CRIO_ID "/userdata/config.json",
 		  "crio.json" },
