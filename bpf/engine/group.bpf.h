@@ -18,6 +18,8 @@ const volatile bool cgroup_rules = false;
 const volatile bool group_keys = false; /* services are named by units or containers */
 const volatile u32 named_by_engine =
 	0; /* bits of enum service_source: kinds whose rules need names that only the engine can find */
+const volatile bool user_containers =
+	false; /* those that the engine confirms are services of their own */
 
 enum cgroup_subsys_id___group {
 	memory_cgrp_id___group,
@@ -85,7 +87,7 @@ static void key_step(struct descent *d, const char *name)
 		return;
 	}
 	walk->length = length - 1;
-	d->key_known = group_parse_name(walk);
+	d->key_known = group_parse_name(walk) || (walk->key.kind == GROUP_USER && !user_containers);
 }
 
 static long descend_path(u32 i, struct descent *d)
@@ -119,6 +121,11 @@ static void group_slot_release(struct group_slot *slot)
 	__sync_lock_test_and_set(&slot->busy, 0);
 }
 
+static bool has_to_be_inspected(u32 kind)
+{
+	return kind == GROUP_USER_CONTAINER || service_source_of(kind) & named_by_engine;
+}
+
 static void read_path(struct cgroup *group, struct group_slot *slot)
 {
 	struct descent d = {
@@ -139,7 +146,7 @@ static void read_path(struct cgroup *group, struct group_slot *slot)
 			 0);
 	slot->group.key = slot->walk.key;
 	slot->group.named_rule = 0;
-	slot->group.is_pending = (service_source_of(slot->group.key.kind) & named_by_engine) != 0;
+	slot->group.is_pending = has_to_be_inspected(slot->group.key.kind);
 }
 
 /* --- stored results --- */
@@ -151,10 +158,13 @@ static void remember_group(struct cgroup *group, const struct group_id *id,
 {
 	if (!(BPF_CORE_READ(group, self.flags) & CSS_ONLINE))
 		return;
-	if (bpf_map_update_elem(&service_groups, id, known, BPF_ANY) == 0)
-		add(&service_counters.groups, 1);
-	else
+	if (bpf_map_update_elem(&service_groups, id, known, BPF_ANY) != 0) {
 		add(&service_counters.groups_refused, 1);
+		return;
+	}
+	add(&service_counters.groups, 1);
+	if (known->is_pending)
+		add(&service_counters.groups_to_inspect, 1);
 }
 
 /* Parses and stores the cgroup at this address if it is new; returns the kind of its key. Global,
@@ -248,8 +258,8 @@ static void group_in(struct css_set *set, enum hierarchy hierarchy, struct group
 	known = bpf_map_lookup_elem(&service_groups, &id);
 	if (!known)
 		return;
-	*key = known->key;
-	found->is_pending = known->is_pending;
+	*key = service_group_key(known);
+	found->is_pending = known->is_pending && service_source_of(key->kind) & named_by_engine;
 	found->row = first_row(found->row, rule_of_group(known));
 }
 

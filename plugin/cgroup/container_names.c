@@ -7,13 +7,16 @@
 #include "container_names.h"
 
 #include "runtime.h"
+#include "user.h"
+#include "user_state.h"
 #include "util/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES_MAX 3 /* of a container whose files cannot be read in time */
+#define USERS_PART 2 /* of all names, for containers of users */
+#define TRIES_MAX 3  /* of a container whose files cannot be read in time */
 #define ROUND_NS (60 * NS_PER_S)
 #define UNWANTED_NS (3 * ROUND_NS)    /* after which a name that nobody asks for is forgotten */
 #define SEARCH_NS_MAX (60 * NS_PER_S) /* between two searches for a container without a file */
@@ -31,8 +34,7 @@ struct named_file {
 };
 
 struct container_name {
-	enum group_kind kind;
-	char id[GROUP_ID_LENGTH];
+	struct group_key key;
 	int status; /* of container_name() */
 	unsigned tries;
 	struct container container; /* if status is 0 */
@@ -41,9 +43,20 @@ struct container_name {
 	uint64_t wanted_ns;
 };
 
-void container_names_init(struct container_names *names)
+void container_names_init(struct container_names *names, struct users *users)
 {
-	*names = (struct container_names){ .round = 1, .round_ns = clock_ns() };
+	*names = (struct container_names){ .users = users, .round = 1, .round_ns = clock_ns() };
+}
+
+static bool is_of_user(const struct group_key *key)
+{
+	return key->kind == GROUP_USER_CONTAINER;
+}
+
+static void copy_id(char to[GROUP_ID_LENGTH + 1], const struct group_key *key)
+{
+	memcpy(to, key->text + (is_of_user(key) ? GROUP_USER_SIZE : 0), GROUP_ID_LENGTH);
+	to[GROUP_ID_LENGTH] = '\0';
 }
 
 /* --- files --- */
@@ -100,18 +113,41 @@ static bool set_container(struct container_name *name, int status,
 	return true;
 }
 
+static int search_user_state(const struct container_names *names, const struct group_key *key,
+			     const char *id, struct file_helper *files,
+			     struct container *ret_container, struct state_file *ret_state)
+{
+	uint64_t uid = strtoull(key->text + strlen("user-"), NULL, 10);
+	char home[USER_HOME_MAX];
+
+	if (uid == 0)
+		return runtime_container(GROUP_CONTAINER, id, files, ret_container, ret_state);
+	if (uid >= UINT32_MAX || !user_home(names->users, uid, home))
+		return -ENOENT;
+	return user_container((uid_t)uid, home, id, files, ret_container, ret_state);
+}
+
+static int search_state(const struct container_names *names, const struct group_key *key,
+			struct file_helper *files, struct container *ret_container,
+			struct state_file *ret_state)
+{
+	char id[GROUP_ID_LENGTH + 1];
+
+	copy_id(id, key);
+	if (is_of_user(key))
+		return search_user_state(names, key, id, files, ret_container, ret_state);
+	return runtime_container(key->kind, id, files, ret_container, ret_state);
+}
+
 /* Searches in all files of its kind. true: what is known of it has changed. */
 static bool search_name(const struct container_names *names, struct container_name *name,
 			struct file_helper *files, uint64_t now_ns)
 {
 	struct container container = { 0 };
 	struct state_file state;
-	char id[GROUP_ID_LENGTH + 1] = "";
 	uint64_t age_ns = now_ns - name->since_ns;
-	int status;
+	int status = search_state(names, &name->key, files, &container, &state);
 
-	memcpy(id, name->id, sizeof(name->id));
-	status = runtime_container(name->kind, id, files, &container, &state);
 	if (status == 0)
 		enter_file(names, name, &state);
 	name->due_ns = now_ns + (age_ns < SEARCH_NS_MAX ? age_ns : SEARCH_NS_MAX);
@@ -123,23 +159,15 @@ static bool search_name(const struct container_names *names, struct container_na
 	return set_container(name, status, &container);
 }
 
-static int compare_container_ids(const struct container_name *a, const struct container_name *b)
-{
-	int order = a->kind < b->kind ? -1 : a->kind > b->kind;
-
-	return order ?: memcmp(a->id, b->id, sizeof(a->id));
-}
-
-/* The position of the first name that is not before this one. */
-static size_t find_name_position(const struct container_names *names,
-				 const struct container_name *name)
+/* The position of the first name whose key is not before this one. */
+static size_t find_name_position(const struct container_names *names, const struct group_key *key)
 {
 	size_t low = 0, high = names->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare_container_ids(names->item[middle], name) < 0)
+		if (memcmp(&names->item[middle]->key, key, sizeof(*key)) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -153,7 +181,8 @@ static struct container_name *insert_name(struct container_names *names, size_t 
 {
 	struct container_name **grown, *inserted;
 
-	if (names->count == CONTAINER_NAMES_MAX)
+	if (names->count == CONTAINER_NAMES_MAX ||
+	    (is_of_user(&name->key) && names->of_users == CONTAINER_NAMES_MAX / USERS_PART))
 		return NULL;
 	grown = reallocarray(names->item, names->count + 1, sizeof(*grown));
 	if (!grown)
@@ -166,6 +195,7 @@ static struct container_name *insert_name(struct container_names *names, size_t 
 	memmove(grown + at + 1, grown + at, (names->count - at) * sizeof(*grown));
 	grown[at] = inserted;
 	names->count++;
+	names->of_users += is_of_user(&name->key);
 	return inserted;
 }
 
@@ -177,17 +207,15 @@ static int give_container(struct container_name *name, uint64_t now_ns,
 	return name->status;
 }
 
-int container_name(struct container_names *names, enum group_kind kind, const char *id,
+int container_name(struct container_names *names, const struct group_key *key,
 		   struct file_helper *files, struct container *ret_container)
 {
 	uint64_t now_ns = clock_ns();
-	struct container_name wanted = { .kind = kind, .status = -EAGAIN, .since_ns = now_ns };
+	struct container_name wanted = { .key = *key, .status = -EAGAIN, .since_ns = now_ns };
 	struct container_name *name;
-	size_t at;
+	size_t at = find_name_position(names, key);
 
-	memcpy(wanted.id, id, sizeof(wanted.id));
-	at = find_name_position(names, &wanted);
-	if (at < names->count && !compare_container_ids(names->item[at], &wanted))
+	if (at < names->count && !memcmp(&names->item[at]->key, key, sizeof(*key)))
 		return give_container(names->item[at], now_ns, ret_container);
 	name = insert_name(names, at, &wanted);
 	if (name) {
@@ -206,9 +234,9 @@ int container_name(struct container_names *names, enum group_kind kind, const ch
 static bool parse_name_again(struct container_name *name, const struct file *file)
 {
 	struct container container = { 0 };
-	char id[GROUP_ID_LENGTH + 1] = "";
+	char id[GROUP_ID_LENGTH + 1];
 
-	memcpy(id, name->id, sizeof(name->id));
+	copy_id(id, &name->key);
 	if (!state_parse(name->file->state.format, file->bytes, file->size, id, &container))
 		return false;
 	container.labels = name->container.labels;
@@ -291,10 +319,12 @@ static void forget_unwanted(struct container_names *names, uint64_t now_ns)
 	size_t remaining = 0;
 
 	for (size_t i = 0; i < names->count; i++) {
-		if (now_ns - names->item[i]->wanted_ns > UNWANTED_NS)
+		if (now_ns - names->item[i]->wanted_ns > UNWANTED_NS) {
+			names->of_users -= is_of_user(&names->item[i]->key);
 			free_name(names->item[i]);
-		else
+		} else {
 			names->item[remaining++] = names->item[i];
+		}
 	}
 	names->count = remaining;
 }
@@ -340,5 +370,5 @@ void container_names_done(struct container_names *names)
 	for (size_t i = 0; i < names->count; i++)
 		free_name(names->item[i]);
 	free(names->item);
-	container_names_init(names);
+	container_names_init(names, names->users);
 }

@@ -13,12 +13,15 @@
 #define CONTAINER_NAMES_MAX 4096
 
 struct container_name;
+struct users;
 
 /* The names of containers by their ids. Runtimes rename containers while they run, so the files that name them
  * are checked again. Of one thread. */
 struct container_names {
-	struct container_name **item; /* by kind and id */
+	struct users *users;
+	struct container_name **item; /* by key */
 	size_t count;
+	size_t of_users; /* of these, containers of users */
 	size_t next;     /* to be checked */
 	uint64_t checks; /* of all, so far */
 	uint32_t
@@ -27,11 +30,13 @@ struct container_names {
 	uint64_t due_ns;   /* of the next check */
 };
 
-void container_names_init(struct container_names *names);
+/* users stay the caller's. */
+void container_names_init(struct container_names *names, struct users *users);
 
-/* The container with this id. A file is read only if it was not asked for before. 0; -ENOENT: no file has
- * it; -EAGAIN: a file could not be read in time, and the round changes when it is known. */
-int container_name(struct container_names *names, enum group_kind kind, const char *id,
+/* The container with the id in this key, which may be a user's. A file is read only if it was not asked for
+ * before. 0; -ENOENT: no file has it; -EAGAIN: a file could not be read in time, and the round changes when it
+ * is known. */
+int container_name(struct container_names *names, const struct group_key *key,
 		   struct file_helper *files, struct container *ret_container);
 
 /* If it is due, finds the names that have changed or were not found before. Forgets those that were not asked

@@ -4,6 +4,7 @@
  *
  *     unit            its name without escapes: my-app
  *     user-1000       user-NAME
+ *     a user's        user-NAME:CONTAINER; no user's name has a colon
  *     container       NAME, in a pod NAMESPACE_POD_NAME
  *     machine, LXC    its name
  *
@@ -26,7 +27,7 @@
 /* A name that is too long ends with ~ and a hash of the whole name. */
 static void fit_name(char to[SUBJECT_NAME_MAX], const char *text, const char *end)
 {
-	char clean[CONTAINER_TEXT_MAX + 2];
+	char clean[GROUP_FULL_NAME_MAX + 2];
 	size_t room = SUBJECT_NAME_MAX - strlen(end);
 
 	name_clean(clean, sizeof(clean), text);
@@ -107,29 +108,60 @@ static int describe_named(const char *text, enum group_kind kind, struct group_d
 	return 0;
 }
 
-static int describe_id(const char *id, enum group_kind kind, struct container_names *containers,
-		       struct file_helper *files, struct group_description *ret)
+/* prefix: that of a user's container, or "". */
+static void describe_container(struct container *container, const char *prefix, const char *id,
+			       struct group_description *ret)
 {
-	struct container container;
-	char end[SHORT_ID_LENGTH + 2], text[CONTAINER_TEXT_MAX];
-	int status = container_name(containers, kind, id, files, &container);
+	char end[SHORT_ID_LENGTH + 2], text[CONTAINER_TEXT_MAX], settled[GROUP_FULL_NAME_MAX];
 
 	snprintf(end, sizeof(end), "-%.*s", SHORT_ID_LENGTH, id);
-	if (status) {
-		snprintf(ret->full_name, sizeof(ret->full_name), "%s", end + 1);
-		fit_name(ret->name, ret->full_name, "");
-		fit_name(ret->other_name, "container", end);
-		return status == -EAGAIN ? -EAGAIN : 0;
+	container_text(container, text);
+	snprintf(ret->full_name, sizeof(ret->full_name), "%s%s", prefix,
+		 container->given[0] ? container->given : text);
+	ret->is_sandbox = container->is_sandbox;
+	container_settle(container);
+	ret->workload = container->workload;
+	container_text(container, text);
+	snprintf(settled, sizeof(settled), "%s%s", prefix, text);
+	fit_name(ret->name, settled, "");
+	fit_name(ret->other_name, settled, end);
+}
+
+static int describe_id(const struct group_key *key, struct container_names *containers,
+		       struct file_helper *files, struct group_description *ret)
+{
+	char end[SHORT_ID_LENGTH + 2];
+	struct container container;
+	int status = container_name(containers, key, files, &container);
+
+	if (status == 0) {
+		describe_container(&container, "", key->text, ret);
+		return 0;
 	}
-	container_text(&container, ret->full_name);
-	if (container.given[0])
-		snprintf(ret->full_name, sizeof(ret->full_name), "%s", container.given);
-	container_settle(&container);
-	ret->is_sandbox = container.is_sandbox;
-	ret->workload = container.workload;
-	container_text(&container, text);
-	fit_name(ret->name, text, "");
-	fit_name(ret->other_name, text, end);
+	snprintf(end, sizeof(end), "-%.*s", SHORT_ID_LENGTH, key->text);
+	snprintf(ret->full_name, sizeof(ret->full_name), "%s", end + 1);
+	fit_name(ret->name, ret->full_name, "");
+	fit_name(ret->other_name, "container", end);
+	return status == -EAGAIN ? -EAGAIN : 0;
+}
+
+/* One that no state confirms is described as its user. */
+static int describe_user_container(const struct group_key *key, struct users *users,
+				   struct container_names *containers, struct file_helper *files,
+				   struct group_description *ret)
+{
+	char prefix[USER_PREFIX_MAX];
+	struct container container;
+	int status;
+
+	describe_user(key->text, users, files, ret);
+	memcpy(ret->other_name, ret->name, sizeof(ret->other_name));
+	status = container_name(containers, key, files, &container);
+	ret->is_unconfirmed = status || container.is_sandbox;
+	if (ret->is_unconfirmed)
+		return status == -EAGAIN ? -EAGAIN : 0;
+	snprintf(prefix, sizeof(prefix), "%.*s:", USER_PREFIX_MAX - 2, ret->full_name);
+	describe_container(&container, prefix, key->text + GROUP_USER_SIZE, ret);
 	return 0;
 }
 
@@ -142,12 +174,14 @@ int group_describe(const struct group_key *key, struct users *users,
 	int status;
 
 	snprintf(text, sizeof(text), "%.*s", (int)sizeof(key->text), key->text);
-	if (key->kind == GROUP_USER)
+	if (key->kind == GROUP_USER_CONTAINER)
+		status = describe_user_container(key, users, containers, files, &description);
+	else if (key->kind == GROUP_USER)
 		status = describe_user(text, users, files, &description);
 	else if (key->kind < GROUP_CONTAINER)
 		status = describe_unit(text, &description);
 	else if (runtime_is_id(text))
-		status = describe_id(text, key->kind, containers, files, &description);
+		status = describe_id(key, containers, files, &description);
 	else
 		status = describe_named(text, key->kind, &description);
 	*ret = description;

@@ -6,6 +6,7 @@
 
 #include "config/unit.h"
 #include "runtime.h"
+#include "state.h"
 #include "util/glob.h"
 
 #include "bpf/lib/services/service.h"
@@ -33,7 +34,7 @@ static bool match_escaped(const char *glob, const char *key, const struct group_
 /* A unit fits by its name and by that of its cgroup's directory, where an underscore may come first. */
 static bool match_unit(const char *option, const char *key, const struct group_description *d)
 {
-	char glob[CONTAINER_TEXT_MAX];
+	char glob[GROUP_FULL_NAME_MAX];
 	size_t length = unit_base_length(option);
 
 	if (length >= sizeof(glob))
@@ -43,17 +44,40 @@ static bool match_unit(const char *option, const char *key, const struct group_d
 	return match_escaped(glob, key, d) || (glob[0] == '_' && !strcmp(glob + 1, key));
 }
 
-static bool match_container(const char *option, const char *key, enum group_kind kind,
-			    const struct group_description *d)
+/* Is the option this id, or the first digits of it? */
+static bool match_id(const char *option, const char *id)
 {
 	size_t length = strspn(option, "0123456789abcdef");
 
+	return option[length] == '\0' && length >= SHORT_ID && length <= GROUP_ID_LENGTH &&
+	       !strncmp(option, id, length);
+}
+
+static bool match_container(const char *option, const char *key, enum group_kind kind,
+			    const struct group_description *d)
+{
 	if (kind == GROUP_MACHINE)
 		return match_escaped(option, key, d);
-	if (option[length] == '\0' && length >= SHORT_ID && runtime_is_id(key) &&
-	    !strncmp(option, key, length))
-		return true;
-	return glob_match(option, d->full_name) || glob_match(option, d->name);
+	return (runtime_is_id(key) && match_id(option, key)) || glob_match(option, d->full_name) ||
+	       glob_match(option, d->name);
+}
+
+/* A user's container fits only an option with a colon: user-alice:web, user-1000:0123456789ab. No wildcard stands
+ * for the colon, so that a container of a user is never taken for one of the machine. */
+static bool match_user_container(const char *option, const struct group_key *key,
+				 const struct group_description *d)
+{
+	const char *colon = strchr(option, ':'), *full = strchr(d->full_name, ':'),
+		   *name = strchr(d->name, ':');
+	char glob[USER_PREFIX_MAX], user[USER_PREFIX_MAX];
+
+	if (!colon || !full || !name || colon - option >= USER_PREFIX_MAX)
+		return false;
+	snprintf(glob, sizeof(glob), "%.*s", (int)(colon - option), option);
+	snprintf(user, sizeof(user), "%.*s", (int)(full - d->full_name), d->full_name);
+	return (glob_match(glob, user) || glob_match(glob, key->text)) &&
+	       (glob_match(colon + 1, full + 1) || glob_match(colon + 1, name + 1) ||
+		match_id(colon + 1, key->text + GROUP_USER_SIZE));
 }
 
 bool group_is_unit(const struct group_key *key)
@@ -67,6 +91,8 @@ bool group_option_fits(const char *option, const struct group_key *key,
 	char text[GROUP_TEXT_MAX];
 	struct group_key exact;
 
+	if (key->kind == GROUP_USER_CONTAINER)
+		return match_user_container(option, key, description);
 	if (group_rule_key(option, key->kind, &exact) && !memcmp(&exact, key, sizeof(exact)))
 		return true;
 	snprintf(text, sizeof(text), "%.*s", (int)sizeof(key->text), key->text);
@@ -131,6 +157,7 @@ bool group_rule_key(const char *option, enum group_kind kind, struct group_key *
 		return false;
 	switch (kind) {
 	case GROUP_COMMAND:
+	case GROUP_USER_CONTAINER:
 		return false;
 	case GROUP_UNIT:
 		return make_directory_key(option[0] == '_' ? "_" : "", option,
@@ -197,4 +224,10 @@ unsigned groups_need_names(const struct config *config)
 		sources |= service->containers.count ? SERVICES_FROM_CONTAINERS : 0;
 	}
 	return sources;
+}
+
+bool groups_have_user_containers(const struct config *config)
+{
+	return state_is_readable() &&
+	       (config->services_from | groups_need_names(config)) & SERVICES_FROM_CONTAINERS;
 }

@@ -15,7 +15,8 @@ bool group_is_unit(const struct group_key *key);
 
 /* Does an option fit? Unit: nginx.service or nginx, user-alice.slice, user-1000, php-fpm@*.service.
  * Container: a name; NAMESPACE_POD_CONTAINER, with the pod's whole name or the one that series have; an id, or
- * at least its first 12 digits. All with the wildcards of glob.h. */
+ * at least its first 12 digits. user-alice:NAME, with the user's name or number, for a container of a user,
+ * which no other option fits. All with the wildcards of glob.h. */
 bool group_option_fits(const char *option, const struct group_key *key,
 		       const struct group_description *description);
 
@@ -35,5 +36,8 @@ uint32_t group_row(const struct config *config, const struct group_key *key,
 /* The sources for which a block needs the name of a group, which is not part of its key: bits of enum
  * service_source. */
 unsigned groups_need_names(const struct config *config);
+
+/* Are the containers of users services of their own, or may a block have some? */
+bool groups_have_user_containers(const struct config *config);
 
 #endif

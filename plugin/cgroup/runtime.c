@@ -53,9 +53,14 @@ int state_file_read(const struct state_file *state, struct file_helper *files,
 		    struct file *ret_file)
 {
 	struct file_request request = state->request;
+	int status;
 
 	request.path = state->path;
-	return file_read(files, &request, ret_file);
+	status = file_read(files, &request, ret_file);
+	if (status || !request.user || ret_file->owner == request.user)
+		return status;
+	free(ret_file->bytes);
+	return -EPERM;
 }
 
 /* Also sets *ret_state; the caller frees the bytes. 0; -ENOENT: there is no such file; -EAGAIN: it could not be read

@@ -8,7 +8,7 @@
 
 #include "bpf/lib/services/group.h"
 
-#define STATE_PATH_MAX 256 /* with the NUL */
+#define STATE_PATH_MAX 512 /* with the NUL */
 
 /* Is this the id of a container? */
 bool runtime_is_id(const char *text);
@@ -25,7 +25,8 @@ struct state_file {
 int runtime_container(enum group_kind kind, const char *id, struct file_helper *files,
 		      struct container *ret_container, struct state_file *ret_state);
 
-/* Reads the file again. Errors of file_read(); -EALREADY: it has not changed. */
+/* Reads the file, again if `unless` is set. Errors of file_read(); -EALREADY: it has not changed; -EPERM: it is another
+ * user's than the request says. */
 int state_file_read(const struct state_file *state, struct file_helper *files,
 		    struct file *ret_file);
 

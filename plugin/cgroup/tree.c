@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Walks the directories of a cgroup hierarchy, from its root down to those of units, users and containers, by
- * the rules of bpf/lib/services/group.h.
+ * the rules of bpf/lib/services/group.h. What a user has made is bounded for each user, so that it hides
+ * nothing else.
  */
 #include "tree.h"
 
@@ -21,6 +22,7 @@ struct tree {
 	void *to;
 	dev_t device;
 	unsigned directories;
+	unsigned of_user; /* names in the slice of the user where the walk is now */
 	char path[TREE_PATH_MAX];
 };
 
@@ -63,7 +65,7 @@ static int walk_child(struct tree *tree, int above, const char *name, size_t len
 
 	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ENODEV)
 		return 0;
-	if (fd >= 0 && ++tree->directories > TREE_DIRECTORIES_MAX) {
+	if (fd >= 0 && at->key.kind != GROUP_USER && ++tree->directories > TREE_DIRECTORIES_MAX) {
 		close(fd);
 		return -E2BIG;
 	}
@@ -77,6 +79,9 @@ static int visit_directory(struct tree *tree, int above_fd, const struct dirent 
 	struct group_walk at = *above;
 	int is_leaf, status = 0;
 
+	tree->of_user = above->key.kind == GROUP_USER ? tree->of_user + 1 : 0;
+	if (tree->of_user > TREE_USER_NAMES_MAX)
+		return 0;
 	if (name_length >= sizeof(at.name) || length + 1 + name_length >= sizeof(tree->path))
 		return 0;
 	if (length)

@@ -7,8 +7,6 @@
  */
 #include "user_state.h"
 
-#include "state.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +15,6 @@
 
 #define USER_STATE_WAIT_MS 200
 #define SETTINGS_SIZE_MAX (1 << 16)
-#define STATE_PATH_MAX 512
 
 /* One search. */
 struct user_search {
@@ -25,23 +22,24 @@ struct user_search {
 	const char *home, *id;
 	struct file_helper *files;
 	struct container *container;
+	struct state_file *state;
 	int status; /* -ENOENT; -EAGAIN: a file did not answer; 0: found */
 };
 
-/* Reads a file in the user's time. */
-static int read_user_file(struct user_search *search, const char *path, size_t size_max,
-			  struct file *ret_file)
+/* A file in the user's time. */
+static struct file_request user_request(const struct user_search *search, size_t size_max)
 {
-	const struct file_request request = {
-		.path = path,
+	return (struct file_request){
 		.size_max = size_max,
 		.wait_ms = USER_STATE_WAIT_MS,
 		.budget = FILE_OF_USERS,
 		.owner = file_number(search->home),
 		.user = search->uid,
 	};
-	int status = file_read(search->files, &request, ret_file);
+}
 
+static int note_read(struct user_search *search, int status)
+{
 	if (status && helper_may_reply_later(status))
 		search->status = -EAGAIN;
 	return status;
@@ -52,20 +50,23 @@ __attribute__((format(printf, 3, 4))) static void try_state(struct user_search *
 							    enum state_format format,
 							    const char *path_format, ...)
 {
-	char path[STATE_PATH_MAX];
+	struct state_file state = { .format = format,
+				    .request = user_request(search, STATE_SIZE_MAX) };
 	struct file file;
 	va_list arguments;
 	int length;
 
 	va_start(arguments, path_format);
-	length = vsnprintf(path, sizeof(path), path_format, arguments);
+	length = vsnprintf(state.path, sizeof(state.path), path_format, arguments);
 	va_end(arguments);
-	if (search->status == 0 || length >= (int)sizeof(path) ||
-	    read_user_file(search, path, STATE_SIZE_MAX, &file))
+	if (search->status == 0 || length >= (int)sizeof(state.path) ||
+	    note_read(search, state_file_read(&state, search->files, &file)))
 		return;
-	if (file.owner == search->uid &&
-	    state_parse(format, file.bytes, file.size, search->id, search->container))
+	if (state_parse(format, file.bytes, file.size, search->id, search->container)) {
+		state.request.unless = file.stamp;
+		*search->state = state;
 		search->status = 0;
+	}
 	free(file.bytes);
 }
 
@@ -127,12 +128,14 @@ static void expand_path(const struct user_search *search, const char *path, size
 static void read_path_setting(struct user_search *search, const char *path, const char *key,
 			      char to[STATE_PATH_MAX])
 {
+	struct file_request request = user_request(search, SETTINGS_SIZE_MAX);
 	const char *value;
 	struct file file;
 	size_t length;
 
 	to[0] = '\0';
-	if (read_user_file(search, path, SETTINGS_SIZE_MAX, &file))
+	request.path = path;
+	if (note_read(search, file_read(search->files, &request, &file)))
 		return;
 	value = find_path_setting(file.bytes, key, &length);
 	if (value)
@@ -213,7 +216,7 @@ static void try_containerd(struct user_search *search)
 }
 
 int user_container(uid_t uid, const char *home, const char *id, struct file_helper *files,
-		   struct container *ret_container)
+		   struct container *ret_container, struct state_file *ret_state)
 {
 	struct user_search search = {
 		.uid = uid,
@@ -221,6 +224,7 @@ int user_container(uid_t uid, const char *home, const char *id, struct file_help
 		.id = id,
 		.files = files,
 		.container = ret_container,
+		.state = ret_state,
 		.status = -ENOENT,
 	};
 

@@ -173,9 +173,11 @@ static bool parse_service_unit(struct context *context, const oconfig_item_t *it
 				unit_covers);
 }
 
+/* No wildcard stands for the colon that a user's container has. */
 static bool container_covers(const char *rule, const char *later)
 {
-	return is_same_rule(rule, later) || (!glob_has_wildcard(later) && glob_match(rule, later));
+	return is_same_rule(rule, later) || (!strchr(rule, ':') == !strchr(later, ':') &&
+					     !glob_has_wildcard(later) && glob_match(rule, later));
 }
 
 static bool parse_service_container(struct context *context, const oconfig_item_t *item)
@@ -186,7 +188,8 @@ static bool parse_service_container(struct context *context, const oconfig_item_
 		return mistake(
 			context, item,
 			"it takes the name or the id of a container, such as \"web\"; of one "
-			"in a pod \"NAMESPACE_POD_CONTAINER\"");
+			"in a pod \"NAMESPACE_POD_CONTAINER\", of one that a user runs "
+			"\"user-NAME:CONTAINER\"");
 	if (!glob_is_whole(text))
 		return mistake(context, item, GLOB_NOT_WHOLE);
 	return add_service_rule(context, item, offsetof(struct service_config, containers), text,

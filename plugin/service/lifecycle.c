@@ -45,7 +45,8 @@ uint32_t lifecycle_reserved(const struct config *config, uint32_t count)
 
 	if (!(from & ~(unsigned)SERVICES_FROM_COMMANDS))
 		return 0;
-	return from == SERVICES_FROM_CONTAINERS ? count : count / 2;
+	return from == SERVICES_FROM_CONTAINERS && !groups_have_user_containers(config) ? count
+											: count / 2;
 }
 
 static void allowances_init(struct lifecycle *lifecycle, const struct config *config)
@@ -144,9 +145,16 @@ static void raise_allowance(struct allowance *allowance, double count)
 		allowance->left = count;
 }
 
+/* Containers of users leave half of the new names to other users and to commands. */
+static double names_left_to_others(const struct lifecycle *lifecycle)
+{
+	return lifecycle->new_series_budget.most / 2;
+}
+
 void lifecycle_accept(struct lifecycle *lifecycle)
 {
 	unsigned user_controlled = 0, groups = 0;
+	double others = 0;
 
 	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
 		if (lifecycle->states[i].state != ROW_HIDDEN)
@@ -156,8 +164,10 @@ void lifecycle_accept(struct lifecycle *lifecycle)
 			user_controlled++;
 		else
 			groups++;
+		if (lifecycle->kernel_rows[i].key.kind == GROUP_USER_CONTAINER)
+			others = names_left_to_others(lifecycle);
 	}
-	raise_allowance(&lifecycle->new_series_budget, user_controlled);
+	raise_allowance(&lifecycle->new_series_budget, user_controlled + others);
 	raise_allowance(&lifecycle->group_new_series_budget, groups);
 }
 
@@ -251,19 +261,23 @@ static void free_row(struct lifecycle *lifecycle, uint32_t i)
 	queue_free_row(lifecycle, i);
 }
 
+static bool has_new_name(const struct lifecycle *lifecycle, const struct group_key *key)
+{
+	double others = key->kind == GROUP_USER_CONTAINER ? names_left_to_others(lifecycle) : 0;
+
+	return lifecycle->new_series_budget.left >= 1 + others ||
+	       (!service_is_user_controlled(key->kind) &&
+		lifecycle->group_new_series_budget.left >= 1);
+}
+
 /* Spends one new name; false: none is left. */
 static bool spend_new_name(struct lifecycle *lifecycle, const struct group_key *key)
 {
+	if (!has_new_name(lifecycle, key))
+		return false;
 	return (!service_is_user_controlled(key->kind) &&
 		allowance_use(&lifecycle->group_new_series_budget)) ||
 	       allowance_use(&lifecycle->new_series_budget);
-}
-
-static bool has_new_name(const struct lifecycle *lifecycle, const struct group_key *key)
-{
-	return lifecycle->new_series_budget.left >= 1 ||
-	       (!service_is_user_controlled(key->kind) &&
-		lifecycle->group_new_series_budget.left >= 1);
 }
 
 static void show_row(struct lifecycle *lifecycle, uint32_t i)

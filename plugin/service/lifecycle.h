@@ -7,8 +7,7 @@
 
 #include <stdint.h>
 
-/* The part of so many rows or names that is reserved for units and containers: all if ServicesFrom has no
- * command names. */
+/* The part of so many rows or names that is reserved for units and containers: all if no user can make names. */
 uint32_t lifecycle_reserved(const struct config *config, uint32_t count);
 
 /* Sizes the maps of an object, before load; config and object stay the caller's. -ENOMEM, or an error of

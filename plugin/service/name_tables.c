@@ -37,7 +37,7 @@ void name_tables_init(struct name_tables *tables)
 	users_init(&tables->users);
 	cgroup_names_init(&tables->cgroups);
 	ksyms_init(&tables->ksyms);
-	container_names_init(&tables->containers);
+	container_names_init(&tables->containers, &tables->users);
 	tables->labels = (struct label_names){
 		.tables = tables,
 		.want = want_label_table,

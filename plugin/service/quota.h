@@ -16,7 +16,7 @@ enum quota_pass {
 	QUOTA_PASSES,
 };
 
-/* Users whose command lines take long to read or to match. */
+/* Users whose command lines or containers take long to inspect. */
 struct quotas {
 	struct slow_user {
 		uint32_t uid;
@@ -34,7 +34,7 @@ void quotas_start(struct quotas *quotas, uint64_t now_ns);
 /* The pass of a user's processes; constant from quotas_start() to the first quotas_spend(). */
 enum quota_pass quotas_pass_of(const struct quotas *quotas, uint32_t uid);
 
-/* To inspect one process of the user has cost so much. */
+/* To inspect one process or container of the user has cost so much. */
 void quotas_spend(struct quotas *quotas, uint32_t uid, uint64_t cost_ns);
 
 /* Has the user used up its quota of this run? */

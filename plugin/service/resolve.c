@@ -403,7 +403,8 @@ int resolver_start(struct resolver *resolver, struct error *error)
 	    fits_init(&resolver->fits, resolver->config) != 0)
 		return error_set(error, -ENOMEM, "no memory");
 	cgroup_rules_init(&resolver->cgroup_rules, resolver->config, &resolver->names->users,
-			  &resolver->names->containers, &resolver->fits);
+			  &resolver->names->containers, &resolver->fits, resolver->rows,
+			  resolver->row_count);
 	status = resolver->cgroup_rules.sources || !needs_proc ? classify_new(resolver, error) : 0;
 	status = status ?: apply_group_rules(resolver, error);
 	if (status || !needs_proc)

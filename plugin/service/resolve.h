@@ -17,6 +17,7 @@
 
 struct free_rows;
 struct name_tables;
+struct service;
 struct service_counters;
 
 /* Assigns processes to services where the kernel cannot do it without files. The caller owns what it works with, and
@@ -26,6 +27,8 @@ struct resolver {
 	struct object *object; /* the engine's own */
 	struct service_counters *counters;
 	const struct free_rows *free_rows; /* atomic */
+	const struct service *rows;        /* the kernel's */
+	uint32_t row_count;
 	struct file_helper *files;
 	struct name_tables *names;
 	struct pid_files pid_files;

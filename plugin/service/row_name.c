@@ -21,6 +21,7 @@ static enum subject_kind key_subject_kind(const struct group_key *key)
 	case GROUP_UNIT:
 		return SUBJECT_UNIT;
 	case GROUP_USER:
+	case GROUP_USER_CONTAINER:
 		return SUBJECT_USER;
 	default:
 		return SUBJECT_CONTAINER;

@@ -82,6 +82,7 @@ int rules_prepare(const struct config *config, struct object *object, struct err
 	object_set(object, "cgroup_rules", steps > 1);
 	object_set(object, "group_keys", groups);
 	object_set(object, "named_by_engine", groups_need_names(config));
+	object_set(object, "user_containers", groups_have_user_containers(config));
 	object_set(object, "services_from", config->services_from);
 	object_set(object, "configured_end", SERVICE_FIRST + config->service_count);
 	set_autoload(object, "service_cgroup", groups || steps > 1);

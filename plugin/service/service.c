@@ -79,6 +79,8 @@ static int start_resolver(struct services *services, struct file_helper *files, 
 	resolver->free_rows = &services->lifecycle.free_rows;
 	resolver->files = files;
 	resolver->names = &services->names;
+	resolver->rows = services->lifecycle.kernel_rows;
+	resolver->row_count = services->lifecycle.row_count;
 	return resolver_start(resolver, error);
 }
 

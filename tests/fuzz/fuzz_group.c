@@ -15,9 +15,18 @@ static void check_key(const struct group_key *key)
 {
 	size_t length = strnlen(key->text, sizeof(key->text));
 
-	FUZZ_WANT(key->kind <= GROUP_MACHINE);
+	FUZZ_WANT(key->kind <= GROUP_USER_CONTAINER);
 	FUZZ_WANT(length < sizeof(key->text));
 	FUZZ_WANT((key->kind == GROUP_COMMAND) == (length == 0));
+	if (key->kind == GROUP_USER_CONTAINER) {
+		struct group_key user = *key;
+
+		FUZZ_WANT(strspn(key->text + GROUP_USER_SIZE, "0123456789abcdef") ==
+			  GROUP_ID_LENGTH);
+		group_key_to_user(&user);
+		check_key(&user);
+		return;
+	}
 	for (size_t i = length; i < sizeof(key->text); i++)
 		FUZZ_WANT(key->text[i] == '\0');
 }
@@ -40,7 +49,8 @@ static void check_description(const struct group_key *key, char *glob)
 					  .containers = { .item = &glob, .count = 1 } };
 	struct group_description d;
 
-	if (key->kind == GROUP_COMMAND || key->kind == GROUP_USER || runtime_is_id(key->text))
+	if (key->kind == GROUP_COMMAND || key->kind == GROUP_USER ||
+	    key->kind == GROUP_USER_CONTAINER || runtime_is_id(key->text))
 		return;
 	FUZZ_WANT(group_describe(key, &users, &containers, NULL, &d) == 0);
 	check_name(d.name);
@@ -70,7 +80,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			walk.length = (__u32)name;
 			known = group_step(&walk);
 			FUZZ_WANT(!known || walk.key.kind != GROUP_COMMAND);
-			FUZZ_WANT(before.kind == GROUP_COMMAND || known);
+			FUZZ_WANT(before.kind == GROUP_COMMAND || before.kind == GROUP_USER ||
+				  known);
 		}
 		path += name + (path[name] == '/');
 	}

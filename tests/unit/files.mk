@@ -243,6 +243,7 @@ tests_unit_service_test_service_SOURCES = tests/unit/service/test_service.c $(fa
 tests_unit_service_test_subscriber_SOURCES = tests/unit/service/test_subscriber.c $(fake_maps)
 tests_unit_service_test_fit_SOURCES = tests/unit/service/test_fit.c $(fake_maps)
 tests_unit_service_test_cgroup_rule_SOURCES = tests/unit/service/test_cgroup_rule.c $(fake_maps)
+tests_unit_service_test_cgroup_rule_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_service_test_row_name_SOURCES = tests/unit/service/test_row_name.c $(fake_maps)
 tests_unit_service_test_lifecycle_SOURCES = tests/unit/service/test_lifecycle.c $(fake_maps)
 tests_unit_describe_test_help_SOURCES = tests/unit/describe/test_help.c contrib/describe/help.c

@@ -3,7 +3,9 @@
  * Which unit, user or container a cgroup is, derived from the names in its path only: those that
  * systemd and the container runtimes use. The names are parsed from the root down, and the
  * outermost that says something decides: directories below it are made by the service, which may
- * name them as it likes. Included by the BPF side and by the engine.
+ * name them as it likes. Below a user's slice the outermost id of a container counts, too. The
+ * user may have made it up: the engine has to confirm it. Included by the BPF side and by the
+ * engine.
  */
 #ifndef GROUP_H
 #define GROUP_H
@@ -12,17 +14,25 @@
 
 /* What a key names. The kinds of containers come last. */
 enum group_kind {
-	GROUP_COMMAND,    /* nothing: the command name decides */
-	GROUP_UNIT,       /* nginx, postgresql@15-main */
-	GROUP_USER,       /* user-1000: everything below the slice of that user */
-	GROUP_CONTAINER,  /* an id, of a runtime that the path does not name */
-	GROUP_DOCKER,     /* an id */
-	GROUP_PODMAN,     /* an id */
-	GROUP_CONTAINERD, /* an id; with ctr a name */
-	GROUP_CRIO,       /* an id */
-	GROUP_LXC,        /* a name */
-	GROUP_MACHINE,    /* a name, by systemd-machined: of systemd-nspawn and libvirt */
+	GROUP_COMMAND,        /* nothing: the command name decides */
+	GROUP_UNIT,           /* nginx, postgresql@15-main */
+	GROUP_USER,           /* user-1000: what is below the slice of that user */
+	GROUP_CONTAINER,      /* an id, of a runtime that the path does not name */
+	GROUP_DOCKER,         /* an id */
+	GROUP_PODMAN,         /* an id */
+	GROUP_CONTAINERD,     /* an id; with ctr a name */
+	GROUP_CRIO,           /* an id */
+	GROUP_LXC,            /* a name */
+	GROUP_MACHINE,        /* a name, by systemd-machined: of systemd-nspawn and libvirt */
+	GROUP_USER_CONTAINER, /* user-1000 and, at GROUP_USER_SIZE, an id */
 };
+
+/* Makes the key of a user's container that of the user. */
+GROUP_INLINE void group_key_to_user(struct group_key *key)
+{
+	key->kind = GROUP_USER;
+	__builtin_memset(key->text + GROUP_USER_SIZE, 0, GROUP_ID_LENGTH);
+}
 
 /* What a directory says about the names below it. */
 enum group_parent {
@@ -329,15 +339,30 @@ GROUP_INLINE int group_of_type(struct group_walk *walk, __u32 type)
 	}
 }
 
+/* A directory below a user's slice: scopes and directories of containers have an id. */
+GROUP_INLINE int group_step_of_user(struct group_walk *walk, __u32 type)
+{
+	int found = (type == GROUP_SCOPE || type == GROUP_DIRECTORY) && group_of_id(walk) &&
+		    walk->key.kind != GROUP_UNIT;
+
+	walk->key.kind = found ? GROUP_USER_CONTAINER : GROUP_USER;
+	if (found)
+		group_add_id(walk);
+	return found;
+}
+
 /* Parses walk->name, the next directory below the root on the way down: walk->length bytes, fewer
  * than GROUP_DIRECTORY_MAX, followed by a NUL. 1: the key is final. 0: a name further down may
  * change it. */
 GROUP_INLINE int group_step(struct group_walk *walk)
 {
 	__u32 type = group_type(walk), known = walk->key.kind;
-	int found = known == GROUP_COMMAND ? group_of_type(walk, type)
-					   : type == GROUP_DIRECTORY && group_of_id(walk);
+	int found;
 
+	if (known == GROUP_USER)
+		return group_step_of_user(walk, type);
+	found = known == GROUP_COMMAND ? group_of_type(walk, type)
+				       : type == GROUP_DIRECTORY && group_of_id(walk);
 	walk->parent = type == GROUP_DIRECTORY ? group_parent(walk) : GROUP_BELOW_ANY;
 	/* An empty text names nothing. */
 	found = found && walk->begin < walk->length;
@@ -347,7 +372,8 @@ GROUP_INLINE int group_step(struct group_walk *walk)
 		walk->key.kind = known;
 	if (known != GROUP_COMMAND)
 		return 1;
-	return found && !(type == GROUP_SERVICE && group_is_runtime(walk));
+	return found && walk->key.kind != GROUP_USER &&
+	       !(type == GROUP_SERVICE && group_is_runtime(walk));
 }
 
 #endif

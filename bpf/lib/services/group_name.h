@@ -13,6 +13,7 @@
 #define GROUP_TEXT_MAX 124      /* bytes of a key's text, with the NUL */
 #define GROUP_ID_LENGTH 64      /* hexadecimal digits of a container's id */
 #define GROUP_HASH_LENGTH 9     /* '~' and 8 digits: suffix of a shortened text */
+#define GROUP_USER_SIZE 20      /* user-UID, zero-padded; the id of a user's container follows */
 
 /* The identity of a unit, user, container or command. Units and machines are spelt as systemd does,
  * with \x2d. */
@@ -180,6 +181,16 @@ GROUP_LOOP int group_set_text(struct group_walk *walk)
 		key->text[GROUP_TEXT_MAX - GROUP_HASH_LENGTH + i] =
 			(char)('0' + digit + ((digit + 6) >> 4) * ('a' - '0' - 10));
 	}
+	return 0;
+}
+
+/* Adds the id at `begin` to the key of a user, which becomes that of the user's container. */
+GROUP_LOOP int group_add_id(struct group_walk *walk)
+{
+	if (!walk)
+		return 0;
+	for (__u32 i = 0; i < GROUP_ID_LENGTH; i++)
+		walk->key.text[GROUP_USER_SIZE + i] = (char)group_byte(walk, walk->begin + i);
 	return 0;
 }
 

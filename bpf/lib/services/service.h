@@ -59,7 +59,7 @@ static inline __u32 service_source_of(__u32 kind)
  * units and containers. */
 static inline int service_is_user_controlled(__u32 kind)
 {
-	return kind == GROUP_COMMAND || kind == GROUP_USER;
+	return kind == GROUP_COMMAND || kind == GROUP_USER || kind == GROUP_USER_CONTAINER;
 }
 
 /* A cgroup of any hierarchy: a key of the map `service_groups`. */
@@ -74,7 +74,7 @@ struct service_group {
 	struct group_key key; /* from the names of its path */
 	__u32 rule;           /* row of the first Service block with a Cgroup option for it, or 0 */
 	__u32 named_rule; /* likewise with a Unit or Container option that the engine compares */
-	__u32 is_pending; /* the engine has not compared them yet */
+	__u32 is_pending; /* the engine has not compared them, or confirmed a user's container yet */
 };
 
 /* Of two rows of Service blocks, 0 being none, the first one. */
@@ -175,6 +175,7 @@ struct service_counters {
 	__s64 unassigned_names;  /* of these, those that wait for the row of a key */
 	__s64 unassigned_groups; /* of these, those of units and containers */
 	__u64 groups;            /* cgroups that were discovered */
+	__u64 groups_to_inspect; /* of these, those that the engine has to inspect */
 	__u64 groups_refused;    /* cgroups that could not be stored */
 };
 

@@ -32,15 +32,27 @@ static inline u32 service_of_key(const struct group_key *key)
 	return name ? name->row : 0;
 }
 
+/* A container of a user counts for the user until the engine has confirmed it. */
+static inline struct group_key service_group_key(const struct service_group *known)
+{
+	struct group_key key = known->key;
+
+	if (key.kind == GROUP_USER_CONTAINER && known->is_pending)
+		group_key_to_user(&key);
+	return key;
+}
+
 /* 0: no known service, as for the root. */
 static inline u32 service_of_group(struct cgroup *group)
 {
 	struct group_id id = group_id_of(group);
 	const struct service_group *known = bpf_map_lookup_elem(&service_groups, &id);
+	struct group_key key;
 
 	if (!known || known->key.kind == GROUP_COMMAND)
 		return known ? rule_of_group(known) : 0;
-	return first_row(rule_of_group(known), service_of_key(&known->key));
+	key = service_group_key(known);
+	return first_row(rule_of_group(known), service_of_key(&key));
 }
 
 #endif

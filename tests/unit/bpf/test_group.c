@@ -178,11 +178,56 @@ static void test_users(void)
 	check("/user.slice/user-0.slice/session-3.scope", GROUP_USER, "user-0");
 	check("/user.slice/user-4294967294.slice/user@4294967294.service/app.slice/x.service",
 	      GROUP_USER, "user-4294967294");
-	check("/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope",
-	      GROUP_USER, "user-1000");
 	check("/user.slice/user-1000x.slice", GROUP_COMMAND, "");
 	check("/user.slice/user-.slice", GROUP_COMMAND, "");
 	check("/user.slice/user-123456789012.slice", GROUP_COMMAND, "");
+}
+
+#define MANAGER "/user.slice/user-1000.slice/user@1000.service"
+
+/* Rootless runtimes. */
+static void test_user_containers(void)
+{
+	static const char *const paths[] = {
+		MANAGER "/user.slice/libpod-" ID ".scope",
+		MANAGER "/user.slice/libpod-" ID ".scope/container/init.scope",
+		MANAGER "/user.slice/user-libpod_pod_" ID ".slice/libpod-" ID ".scope",
+		MANAGER "/app.slice/web.service/libpod-payload-" ID,
+		MANAGER "/user.slice/libpod_parent/libpod-" ID,
+		MANAGER "/user.slice/docker-" ID ".scope",
+		MANAGER "/user.slice/nerdctl-" ID ".scope",
+		MANAGER "/k3s-rootless.service/kubepods/besteffort/pod1/" ID,
+		MANAGER "/docker.service/docker/" ID "/docker/" POD,
+		"/user.slice/user-1000.slice/" ID,
+	};
+	static const char *const others[] = {
+		MANAGER,
+		MANAGER "/init.scope",
+		MANAGER "/user.slice/libpod-conmon-" ID ".scope",
+		MANAGER "/app.slice/web.service/runtime",
+		MANAGER "/app.slice/" ID ".service",
+		MANAGER "/user.slice/user-libpod_pod_" ID ".slice",
+		MANAGER "/app.slice/docker-" ID "0.scope",
+		MANAGER "/app.slice/lxc.payload.web",
+		MANAGER "/app.slice/nginx.service",
+	};
+
+	for (size_t i = 0; i < COUNT_OF(paths); i++) {
+		struct group_key key = key_of(paths[i], NULL);
+
+		CASE("%s", paths[i]);
+		CHECK_UINT(key.kind, GROUP_USER_CONTAINER);
+		CHECK_TEXT(key.text, "user-1000");
+		CHECK_TEXT(key.text + GROUP_USER_SIZE, ID);
+		group_key_to_user(&key);
+		CASE("the user of %s", paths[i]);
+		CHECK_INT(memcmp(&key, &(struct group_key){ GROUP_USER, "user-1000" }, sizeof(key)),
+			  0);
+	}
+	for (size_t i = 0; i < COUNT_OF(others); i++)
+		check(others[i], GROUP_USER, "user-1000");
+	CASE("the longest number");
+	CHECK_TEXT(key_of("/user.slice/user-12345678901.slice/" ID, NULL).text, "user-12345678901");
 }
 
 static void test_containers(void)
@@ -288,6 +333,9 @@ static void test_steps(void)
 	CASE("a unit is known at its own name");
 	key_of("/system.slice/nginx.service/a/b", &steps);
 	CHECK_UINT(steps, 2);
+	CASE("a user's container at its id");
+	key_of("/user.slice/user-7.slice/a/b/" ID "/c/d", &steps);
+	CHECK_UINT(steps, 5);
 	CASE("a runtime's at the next");
 	key_of("/system.slice/containerd.service/a/b", &steps);
 	CHECK_UINT(steps, 3);
@@ -413,6 +461,7 @@ int main(void)
 	test_recorded();
 	test_units();
 	test_users();
+	test_user_containers();
 	test_containers();
 	test_nothing();
 	test_steps();

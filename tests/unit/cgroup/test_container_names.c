@@ -6,6 +6,7 @@
 #include "tests/unit/testing.h"
 
 #include "plugin/cgroup/container_names.h"
+#include "plugin/cgroup/user.h"
 #include "plugin/cgroup/state.h"
 #include "plugin/util/clock.h"
 
@@ -36,6 +37,7 @@ static unsigned requests, reads;
 static bool silent;                  /* no file answers */
 static void (*at_request)(unsigned); /* with the number of the request */
 static struct container_names names;
+static struct users users = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Replace the functions of the libraries. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now);
@@ -100,14 +102,16 @@ static void start(void)
 	at_request = NULL;
 	requests = reads = 0;
 	now_ns = 1000 * NS_PER_S;
-	container_names_init(&names);
+	container_names_init(&names, &users);
 }
 
 static const char *name_of(enum group_kind kind, const char *id)
 {
 	static struct container container;
+	struct group_key key = { .kind = kind };
 
-	switch (container_name(&names, kind, id, NULL, &container)) {
+	memcpy(key.text, id, GROUP_ID_LENGTH);
+	switch (container_name(&names, &key, NULL, &container)) {
 	case 0:
 		return container.name;
 	case -EAGAIN:

@@ -20,6 +20,7 @@ static unsigned reads;
 static const char *silent;  /* a part of the paths that time out */
 static const char *played;  /* what docker has for the other id, NULL: nothing */
 static const char *sandbox; /* what docker has for SANDBOX_ID */
+static uid_t owner = 1000;  /* of alice's files */
 
 static int play(const char *text, struct file *ret_file)
 {
@@ -41,7 +42,8 @@ int __wrap_file_read(struct file_helper *helper, const struct file_request *requ
 		reads++;
 		CHECK_INT(request->follow, false);
 		CHECK_INT(request->cut, false);
-		CHECK_UINT(request->size_max, STATE_SIZE_MAX);
+		CHECK_INT(request->size_max <= STATE_SIZE_MAX, true);
+		CHECK_UINT(request->budget, request->user ? FILE_OF_USERS : FILE_OF_ROOT);
 	}
 	*ret_file = (struct file){ 0 };
 	if (silent && strstr(request->path, silent))
@@ -52,6 +54,7 @@ int __wrap_file_read(struct file_helper *helper, const struct file_request *requ
 		return play(sandbox, ret_file);
 	if (name) {
 		ret_file->bytes = recorded(name, &ret_file->size);
+		ret_file->owner = owner;
 		return 0;
 	}
 	return -ENOENT;
@@ -61,20 +64,26 @@ static struct group_description described;
 static struct users users = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Asks for it for the first time. */
-static int describe(enum group_kind kind, const char *text)
+static int describe_key(const struct group_key *key)
 {
 	struct container_names containers;
-	struct group_key key = { .kind = kind };
 	int status;
+
+	reads = 0;
+	memset(&described, 'x', sizeof(described));
+	container_names_init(&containers, &users);
+	status = group_describe(key, &users, &containers, NULL, &described);
+	container_names_done(&containers);
+	return status;
+}
+
+static int describe(enum group_kind kind, const char *text)
+{
+	struct group_key key = { .kind = kind };
 
 	CASE("kind %d, %s", kind, text);
 	memcpy(key.text, text, strlen(text));
-	reads = 0;
-	memset(&described, 'x', sizeof(described));
-	container_names_init(&containers);
-	status = group_describe(&key, &users, &containers, NULL, &described);
-	container_names_done(&containers);
-	return status;
+	return describe_key(&key);
 }
 
 static void check(enum group_kind kind, const char *text, const char *name, const char *other_name)
@@ -153,6 +162,53 @@ static void test_ids(void)
 	check_id(GROUP_DOCKER, OTHER_ID, NULL, NULL);
 	check_id(GROUP_PODMAN, OTHER_ID, NULL, NULL);
 	check_id(GROUP_CRIO, DOCKER_ID, NULL, NULL);
+}
+
+static int describe_of_user(const char *user, const char *id)
+{
+	struct group_key key = { .kind = GROUP_USER_CONTAINER };
+
+	CASE("container of %s, %.12s", user, id);
+	strcpy(key.text, user);
+	memcpy(key.text + GROUP_USER_SIZE, id, GROUP_ID_LENGTH);
+	return describe_key(&key);
+}
+
+static void check_of_user(const char *user, const char *id, const char *name,
+			  const char *other_name)
+{
+	CHECK_INT(describe_of_user(user, id), 0);
+	CHECK_TEXT(described.name, name);
+	CHECK_TEXT(described.other_name, other_name);
+	CHECK_INT(described.is_unconfirmed, strchr(name, ':') == NULL);
+}
+
+/* The state of alice, whose home is /, is the recorded one of podman. */
+static void test_user_containers(void)
+{
+	if (state_is_readable()) {
+		check_of_user("user-1000", PODMAN_ROOTLESS_ID, "user-alice:web",
+			      "user-alice:web-ad9c90f8c3fe");
+		CHECK_TEXT(described.full_name, "user-alice:web");
+		owner = 1001;
+		check_of_user("user-1000", PODMAN_ROOTLESS_ID, "user-alice", "user-alice");
+		owner = 0;
+		check_of_user("user-1000", PODMAN_ROOTLESS_ID, "user-alice", "user-alice");
+		owner = 1000;
+	}
+	check_of_user("user-1000", OTHER_ID, "user-alice", "user-alice");
+	check_of_user("user-1000", DOCKER_ID, "user-alice", "user-alice");
+	check_of_user("user-1001", PODMAN_ROOTLESS_ID, "user-b_ob", "user-b_ob");
+	check_of_user("user-1002", PODMAN_ROOTLESS_ID, "user-1002", "user-1002");
+	check_of_user("user-99999999999", PODMAN_ROOTLESS_ID, "user-99999999999",
+		      "user-99999999999");
+	if (!state_is_readable())
+		return;
+	check_of_user("user-0", DOCKER_ID, "user-root:web", "user-root:web-d041e1912155");
+	silent = "/.local/";
+	CHECK_INT(describe_of_user("user-1000", PODMAN_ROOTLESS_ID), -EAGAIN);
+	CHECK_INT(described.is_unconfirmed, true);
+	silent = NULL;
 }
 
 static void test_silent(void)
@@ -308,6 +364,7 @@ int main(void)
 	test_users();
 	test_named();
 	test_ids();
+	test_user_containers();
 	test_silent();
 	test_length();
 	test_played();

@@ -97,6 +97,54 @@ static void test_containers(void)
 	CHECK_INT(matches("web.service", GROUP_LXC, "web", "web", "web"), false);
 }
 
+static bool matches_of_user(const char *option, const char *full_name, const char *name)
+{
+	struct group_description d = { 0 };
+	struct group_key key = { GROUP_USER_CONTAINER, "user-1000" };
+
+	memcpy(key.text + GROUP_USER_SIZE, ID, GROUP_ID_LENGTH);
+	snprintf(d.full_name, sizeof(d.full_name), "%s", full_name);
+	snprintf(d.name, sizeof(d.name), "%s", name);
+	CASE("%s: %s", option, full_name);
+	return group_option_fits(option, &key, &d);
+}
+
+/* An option fits a user's container only if it was written for one. */
+static void test_user_containers(void)
+{
+	static const char *const fit[] = {
+		"user-alice:web-1", "user-1000:web-1",      "user-*:web-1",
+		"user-alice:web-*", "user-alice:*",         "user-alice:0123456789ab",
+		"user-1000:" ID,    "user-alice:we[a-z]-1",
+	};
+	static const char *const unfit[] = {
+		"web-1",
+		"*",
+		"web*",
+		"*web-1",
+		ID,
+		"0123456789ab",
+		"user-alice",
+		"user-*",
+		"user-alice?web-1",
+		"user-alice[:]web-1",
+		"user-bob:web-1",
+		"alice:web-1",
+		":web-1",
+		"user-alice:",
+		"user-alice:0123456789a",
+		"user-alice_web-1",
+	};
+
+	for (size_t i = 0; i < COUNT_OF(fit); i++)
+		CHECK_INT(matches_of_user(fit[i], "user-alice:web-1", "user-alice:web-1"), true);
+	for (size_t i = 0; i < COUNT_OF(unfit); i++)
+		CHECK_INT(matches_of_user(unfit[i], "user-alice:web-1", "user-alice:web-1"), false);
+	CASE("one that is not confirmed");
+	CHECK_INT(matches_of_user("user-alice:*", "user-alice", "user-alice"), false);
+	CHECK_INT(matches_of_user("user-alice", "user-alice", "user-alice"), false);
+}
+
 static void check_key(const char *option, enum group_kind kind, const char *want)
 {
 	struct group_key key = { 0 };
@@ -141,6 +189,7 @@ static void test_keys(void)
 	check_key("my-box", GROUP_MACHINE, NULL);
 	check_key("my-box", GROUP_LXC, "my-box");
 	check_key("web-[12]", GROUP_LXC, NULL);
+	check_key(ID, GROUP_USER_CONTAINER, NULL);
 }
 
 /* A unit whose name is too long for its key is compared in the form that the kernel shortens it
@@ -203,6 +252,7 @@ int main(void)
 {
 	test_units();
 	test_containers();
+	test_user_containers();
 	test_keys();
 	test_long();
 	test_needs_names();

@@ -208,7 +208,7 @@ int main(void)
 
 	CHECK_INT(mkdtemp(dir) != NULL && chdir(dir) == 0, 1);
 	file_helper_init(&helper);
-	container_names_init(&containers);
+	container_names_init(&containers, NULL);
 	test_no_cgroup();
 	test_rows();
 	test_walks();

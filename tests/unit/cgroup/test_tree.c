@@ -53,6 +53,10 @@ static void test_names(void)
 		{ "system.slice/nginx.service/sub/deeper", "system.slice/nginx.service=1:nginx " },
 		{ "user.slice/user-1000.slice/user@1000.service/app.slice/evil.service",
 		  "user.slice/user-1000.slice=2:user-1000 " },
+		{ "user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID
+		  ".scope/evil",
+		  "user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID
+		  ".scope=10:user-1000 " },
 		{ "docker/" ID "/system.slice/x.service", "docker/" ID "=4:" ID " " },
 		{ "system.slice/containerd.service/kubepods:cri-containerd:" ID "/x",
 		  "system.slice/containerd.service/kubepods:cri-containerd:" ID "=6:" ID " " },
@@ -98,12 +102,30 @@ static void test_bounds(void)
 	CHECK_INT(walk(NULL), -E2BIG);
 }
 
+/* A user hides nothing but what is the user's. */
+static void test_bound_of_user(void)
+{
+	char path[64];
+
+	CASE("a user's many directories");
+	make("user.slice/user-7.slice");
+	make("zz.service");
+	for (int i = 0; i < TREE_DIRECTORIES_MAX; i++) {
+		snprintf(path, sizeof(path), "user.slice/user-7.slice/%d", i);
+		CHECK_INT(mkdir(path, 0755), 0);
+	}
+	CHECK_INT(walk(NULL), 0);
+	CHECK_HAS(got, "zz.service=1:zz ");
+	CHECK_HAS(got, "user.slice/user-1000.slice/user@1000.service/user.slice/docker-" ID);
+}
+
 int main(void)
 {
 	char remove[64];
 
 	CHECK_INT(mkdtemp(dir) != NULL && chdir(dir) == 0, 1);
 	test_names();
+	test_bound_of_user();
 	test_bounds();
 	snprintf(remove, sizeof(remove), "rm -rf %s", dir);
 	CHECK_INT(chdir("/") || system(remove), 0);

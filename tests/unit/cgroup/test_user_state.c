@@ -61,8 +61,10 @@ static void empty_home(void)
 
 static int find(uid_t uid, const char *id, struct container *container)
 {
+	struct state_file state;
+
 	*container = (struct container){ .name = "untouched" };
-	return user_container(uid, home, id, &files, container);
+	return user_container(uid, home, id, &files, container, &state);
 }
 
 static void check_found(const char *what, const char *id, const char *want)

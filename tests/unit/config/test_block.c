@@ -91,6 +91,8 @@ static void test_mistakes(void)
 		  "ignoring Container \"web[*\" in <Service \"a\">: its [ has no ]; brackets enclose" },
 		{ IN_A("Container \"w*\"\nContainer \"web\""),
 		  "Container \"w*\" of this block covers it" },
+		{ IN_A("Container \"user-*:*\"\nContainer \"user-a:web\""),
+		  "Container \"user-*:*\" of this block covers it" },
 		{ "Unit \"a\"", "ignoring Unit \"a\" in <Plugin ebpf>: it belongs in a Service" },
 		{ "Buckets \"on\"", "ignoring Buckets \"on\" in" },
 		{ "Buckets false true", "ignoring Buckets false true in" },

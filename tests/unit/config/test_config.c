@@ -253,6 +253,7 @@ static void test_limits(void)
 		"<Service \"a\">\nPidFile \"/a\"\n</Service>",
 		"<Service \"a\">\nUnit \"php-fpm@*.service\"\nUnit \"nginx\"\n</Service>",
 		"<Service \"a\">\nContainer \"web-*\"\nContainer \"0123456789ab\"\n</Service>",
+		"<Service \"a\">\nContainer \"user-*\"\nContainer \"user-a:web\"\n</Service>",
 	};
 
 	for (size_t i = 0; i < COUNT_OF(good); i++) {

@@ -88,10 +88,11 @@ static inline void set_refused(struct fixture *f, uint64_t count)
 	f->counters.refused = count;
 }
 
-/* The kernel has found another cgroup. */
+/* The kernel has found another cgroup, which is to be inspected. */
 static inline void add_cgroup(struct fixture *f)
 {
 	f->counters.groups++;
+	f->counters.groups_to_inspect++;
 }
 
 /* The names of containers may have changed. */

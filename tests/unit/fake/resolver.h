@@ -21,6 +21,13 @@ static inline void resolver_of(struct services *services, const struct config *c
 	resolver->free_rows = &services->lifecycle.free_rows;
 }
 
+/* The kernel's rows, which are the caller's. */
+static inline void rows_of(struct services *services, const struct service *rows, uint32_t count)
+{
+	services->resolver.cgroup_rules.rows = rows;
+	services->resolver.cgroup_rules.row_count = count;
+}
+
 /* The caller owns the helpers: of what the resolver reads, and of objects and attachments. */
 static inline void helpers_of(struct services *services, struct file_helper *files,
 			      struct file_helper *probe_files)

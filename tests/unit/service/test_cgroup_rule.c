@@ -6,7 +6,10 @@
 #include "tests/unit/fake/blocks.h"
 #include "tests/unit/fake/daemon.h"
 
+#include "plugin/cgroup/state.h"
 #include "plugin/util/message.h"
+
+#include <errno.h>
 
 #define CONTAINER_ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define BLOCKS                                                                           \
@@ -173,12 +176,141 @@ static void test_renamed(void)
 	}
 }
 
+/* --- containers of users --- */
+
+#define USERS_CONF "MaxServices 8\nServicesFrom \"containers\" \"units\"\n"
+#define ALICE_BLOCK "<Service \"a\">\nUnit \"user-alice\"\n</Service>\n"
+#define WEB_BLOCK                                        \
+	"<Service \"w\">\nContainer \"*\"\n</Service>\n" \
+	"<Service \"b\">\nContainer \"user-alice:web\"\n</Service>\n"
+
+static bool has_state; /* of alice's containers: each is called web */
+
+/* Replaces the function of the library. */
+int __wrap_file_read(struct file_helper *helper, const struct file_request *request,
+		     struct file *ret_file);
+int __wrap_file_read(struct file_helper *helper, const struct file_request *request,
+		     struct file *ret_file)
+{
+	const char *text = NULL;
+
+	(void)helper;
+	if (!strcmp(request->path, "/etc/passwd"))
+		text = "alice:x:1000:1000::/home/alice:/bin/sh\n";
+	else if (has_state && !strncmp(request->path, "/home/alice/.local/share/docker/", 32))
+		text = "{\"Name\":\"/web\"}";
+	if (!text)
+		return -ENOENT;
+	*ret_file = (struct file){ .bytes = strdup(text), .size = strlen(text), .owner = 1000 };
+	return 0;
+}
+
+static struct group_key user_key(uint64_t number)
+{
+	struct group_key key = { GROUP_USER_CONTAINER, "user-1000" };
+	char id[GROUP_ID_LENGTH + 1];
+
+	snprintf(id, sizeof(id), "%064ju", (uintmax_t)number);
+	memcpy(key.text + GROUP_USER_SIZE, id, GROUP_ID_LENGTH);
+	return key;
+}
+
+static void discover_of_user(struct fixture *f, uint64_t number)
+{
+	const struct group_id id = { .number = number };
+	struct service_group group = {
+		.key = user_key(number),
+		.is_pending = true,
+	};
+
+	CHECK_INT(maps_put("service_groups", &id, &group), true);
+	add_cgroup(f);
+}
+
+static void check_of_user(const char *conf, bool state, uint32_t want_kind, uint32_t want_rule,
+			  uint32_t want_scans)
+{
+	struct fixture f;
+
+	CASE("a user's container %s state, %s", state ? "with" : "without", conf);
+	has_state = state;
+	start(&f, conf);
+	discover_of_user(&f, 7);
+	resolver_run(&f.services.resolver, 1);
+	CHECK_UINT(group_of(7).key.kind, state_is_readable() ? want_kind : GROUP_USER);
+	CHECK_TEXT(group_of(7).key.text, "user-1000");
+	CHECK_INT(group_of(7).key.text[GROUP_USER_SIZE] == '0',
+		  group_of(7).key.kind == GROUP_USER_CONTAINER);
+	CHECK_UINT(group_of(7).named_rule, want_rule);
+	CHECK_UINT(group_of(7).is_pending, false);
+	CHECK_UINT(scans, want_scans);
+	fixture_done(&f);
+}
+
+static void test_user_containers(void)
+{
+	if (!state_is_readable())
+		return;
+	check_of_user(USERS_CONF, true, GROUP_USER_CONTAINER, 0, 1);
+	check_of_user(USERS_CONF, false, GROUP_USER, 0, 0);
+	check_of_user(USERS_CONF WEB_BLOCK, true, GROUP_USER_CONTAINER, SERVICE_FIRST + 1, 1);
+	check_of_user(USERS_CONF WEB_BLOCK, false, GROUP_USER, 0, 0);
+	check_of_user(USERS_CONF ALICE_BLOCK, true, GROUP_USER_CONTAINER, SERVICE_FIRST, 1);
+	check_of_user(USERS_CONF ALICE_BLOCK, false, GROUP_USER, SERVICE_FIRST, 1);
+	check_of_user(USERS_CONF ALICE_BLOCK WEB_BLOCK, true, GROUP_USER_CONTAINER, SERVICE_FIRST,
+		      1);
+	check_of_user(USERS_CONF WEB_BLOCK ALICE_BLOCK, true, GROUP_USER_CONTAINER,
+		      SERVICE_FIRST + 1, 1);
+	CASE("containers are no services, but a block has one");
+	check_of_user("ServicesFrom \"units\"\n" WEB_BLOCK, true, GROUP_USER_CONTAINER,
+		      SERVICE_FIRST + 1, 1);
+	check_of_user("ServicesFrom \"units\"\n" ALICE_BLOCK
+		      "<Service \"c\">\nContainer \"user-bob:*\"\n</Service>\n",
+		      true, GROUP_USER_CONTAINER, SERVICE_FIRST, 1);
+}
+
+/* The containers of one user have a quarter of MaxServices. */
+static void test_limit(void)
+{
+	struct service rows[SERVICE_FIRST + 8] = { 0 };
+	unsigned confirmed = 0;
+	struct fixture f;
+
+	if (!state_is_readable())
+		return;
+	CASE("more containers than one user may have");
+	has_state = true;
+	start(&f, USERS_CONF);
+	rows_of(&f.services, rows, COUNT_OF(rows));
+	for (uint64_t i = 1; i <= 5; i++)
+		discover_of_user(&f, i);
+	resolver_run(&f.services.resolver, 1);
+	for (uint64_t i = 1; i <= 5; i++)
+		if (!group_of(i).is_pending)
+			rows[SERVICE_FIRST + confirmed++] =
+				(struct service){ .key = user_key(i), .flags = SERVICE_USED };
+	CHECK_UINT(confirmed, 2);
+	CHECK_UINT(scans, 1);
+	CASE("the others are the user's when these have their rows");
+	for (int i = 0; i < 5; i++)
+		resolver_run(&f.services.resolver, 1);
+	confirmed = 0;
+	for (uint64_t i = 1; i <= 5; i++) {
+		confirmed += group_of(i).key.kind == GROUP_USER_CONTAINER;
+		CHECK_UINT(group_of(i).is_pending, false);
+	}
+	CHECK_UINT(confirmed, 2);
+	CHECK_HAS(daemon_messages() ? daemon_message(daemon_messages() - 1) : "",
+		  "user-1000: more than 2 containers of one user");
+	fixture_done(&f);
+}
+
 /* No cgroup is inspected if the kernel can apply all rules. */
 static void test_needless(void)
 {
 	static const char *const configs[] = {
-		"",
-		"<Service \"a\">\nUnit \"nginx.service\"\nCgroup \"x\"\n</Service>",
+		"ServicesFrom \"units\" \"commands\"",
+		"ServicesFrom \"units\"\n<Service \"a\">\nUnit \"nginx.service\"\nCgroup \"x\"\n</Service>",
 	};
 
 	for (size_t i = 0; i < COUNT_OF(configs); i++) {
@@ -197,6 +329,8 @@ int main(void)
 	test_rows();
 	test_once();
 	test_renamed();
+	test_user_containers();
+	test_limit();
 	test_needless();
 	daemon_clear();
 	return testing_end();

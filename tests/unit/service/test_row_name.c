@@ -397,6 +397,55 @@ static void test_allowances(void)
 	}
 }
 
+/* Containers of users leave half of the new names to others. */
+static void test_allowance_of_user_containers(void)
+{
+	static const struct {
+		double left;
+		unsigned most;
+		bool container, command;
+	} cases[] = {
+		{ 4, 4, true, true },  { 3, 4, true, true },   { 2, 4, false, true },
+		{ 1, 4, false, true }, { 0, 4, false, false },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct fixture f;
+
+		CASE("%g of %u new names", cases[i].left, cases[i].most);
+		fixture_init(&f);
+		allow_names(&f, cases[i].most, cases[i].left);
+		claim_key(&f, 3, GROUP_USER_CONTAINER, "user-1000", 1);
+		give_name(&f, 3, "user-alice:web", "user-alice:web-0123");
+		claim_row(&f, 4, "bash", 1);
+		refresh(&f, 0.001);
+		refresh(&f, 10);
+		CHECK_TEXT(subject(&f, 3), cases[i].container ? "user-alice:web" : "other");
+		CHECK_TEXT(subject(&f, 4), cases[i].command ? "bash" : "other");
+		CHECK_INT(f.services.snapshot->states[3].user_controlled, true);
+		fixture_done(&f);
+	}
+}
+
+/* One that is not confirmed any more counts for its user. */
+static void test_unconfirmed(void)
+{
+	struct fixture f;
+
+	CASE("a container that shares the series of its user");
+	fixture_init(&f);
+	allow_names(&f, 4, 4);
+	claim_key(&f, 3, GROUP_USER, "user-1000", 1);
+	give_name(&f, 3, "user-alice", "user-1000");
+	claim_key(&f, 4, GROUP_USER_CONTAINER, "user-1000", 1);
+	give_name(&f, 4, "user-alice", "user-alice");
+	refresh(&f, 100);
+	refresh(&f, 110);
+	CHECK_TEXT(subject(&f, 3), "user-alice");
+	CHECK_TEXT(subject(&f, 4), "user-alice");
+	fixture_done(&f);
+}
+
 /* A row returns to the queue that it came from. */
 static void test_reserve(void)
 {
@@ -618,6 +667,8 @@ int main(void)
 	test_reserved();
 	test_claimed_by_both();
 	test_allowances();
+	test_allowance_of_user_containers();
+	test_unconfirmed();
 	test_reserve();
 	test_of_a_block();
 	test_renamed();

@@ -166,17 +166,19 @@ static void test_long_cgroup(void)
 	fixture_done(&f);
 }
 
+#define FROM "ServicesFrom \"commands\"\n" /* containers of users need another walk */
+
 static void test_need_proc(void)
 {
 	static const struct {
 		const char *text;
 		bool want;
 	} cases[] = {
-		{ "", false },
-		{ "<Service \"a\">\nProcess \"x\"\nCgroup \"y\"\n</Service>", false },
-		{ "<Service \"a\">\nProcessMatch \"x\"\n</Service>", true },
-		{ "<Service \"a\">\nProcess \"x\"\n</Service>\n"
-		  "<Service \"b\">\nPidFile \"/x\"\n</Service>",
+		{ FROM, false },
+		{ FROM "<Service \"a\">\nProcess \"x\"\nCgroup \"y\"\n</Service>", false },
+		{ FROM "<Service \"a\">\nProcessMatch \"x\"\n</Service>", true },
+		{ FROM "<Service \"a\">\nProcess \"x\"\n</Service>\n"
+		       "<Service \"b\">\nPidFile \"/x\"\n</Service>",
 		  true },
 	};
 

@@ -6,6 +6,7 @@
 
 #include "tests/unit/fake/slots.h"
 
+#include "plugin/cgroup/state.h"
 #include "plugin/config/config.h"
 #include "plugin/daemon/dispatch.h"
 
@@ -270,6 +271,8 @@ static void test_grant(void)
 		struct bpf_object *object =
 			bpf_object__open_file(testing_built("tests/bpf/sample.bpf.o"), NULL);
 		struct bpf_map *map = bpf_object__find_map_by_name(object, "sample_slots");
+		/* Users may have containers, if their state can be read. */
+		bool of_users = cases[i].from == SERVICES_FROM_CONTAINERS && state_is_readable();
 		struct error error = { "" };
 		struct table table;
 
@@ -281,7 +284,7 @@ static void test_grant(void)
 		CHECK_INT(table_resize(&table, &counts, object, &error), 0);
 		CHECK_UINT(table.rows.count, cases[i].count);
 		CHECK_UINT(table.rows.reserved, cases[i].reserved);
-		CHECK_UINT(table.rows.user_first, cases[i].user_first);
+		CHECK_UINT(table.rows.user_first, of_users ? 3 : cases[i].user_first);
 		table_done(&table);
 		bpf_object__close(object);
 	}
