@@ -80,6 +80,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_upstreams.py \
 	tests/kernel/test_restart.py \
 	tests/kernel/test_returns.py \
+	tests/kernel/test_rootless.py \
 	tests/kernel/test_runqlat.py \
 	tests/kernel/test_self.py \
 	tests/kernel/test_short_lives.py \
