@@ -19,7 +19,7 @@ struct accumulator {
 	bool counted;        /* a row of it has had a value other than zero */
 	bool begins;         /* a new service; all cells were zero at the previous reading */
 	uint64_t *total;     /* growth since the subject has had series */
-	uint64_t *window;    /* growth since the last reading; for gauges the sum now, or the highest */
+	uint64_t *window;    /* growth since the last reading; of gauges the sum or the highest */
 	uint64_t *past;      /* earlier windows of moments, the latest one first */
 };
 
