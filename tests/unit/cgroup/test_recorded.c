@@ -18,8 +18,9 @@
 #define SHORT_ID 12
 #define PATH_SIZE 512
 
-static const char *const ids[] = { DOCKER_ID,       DOCKER_KUBERNETES_ID, PODMAN_ID,
-				   PODMAN_SHORT_ID, CONTAINERD_ID,        CRIO_ID };
+static const char *const ids[] = { DOCKER_POD_ID,        DOCKER_SWARM_ID, DOCKER_ID,
+				   DOCKER_KUBERNETES_ID, PODMAN_ID,       PODMAN_SHORT_ID,
+				   CONTAINERD_ID,        CRIO_ID };
 
 /* Replaces the function of the library. */
 int __wrap_file_read(struct file_helper *helper, const struct file_request *request,

@@ -45,6 +45,12 @@ static void test_recorded(void)
 	check_recorded(STATE_DOCKER, "docker.json", DOCKER_ID, "web");
 	check_recorded(STATE_DOCKER, "docker_kubernetes.json", DOCKER_KUBERNETES_ID,
 		       "default_shop-0_app");
+	check_recorded(STATE_DOCKER, "docker_pod.json", DOCKER_POD_ID,
+		       "shop_web-7d9f8b6c5d-x2x4z_app");
+	check_recorded(STATE_DOCKER, "docker_sandbox.json", DOCKER_SANDBOX_ID,
+		       "shop_web-7d9f8b6c5d-x2x4z_POD");
+	check_recorded(STATE_DOCKER, "docker_swarm.json", DOCKER_SWARM_ID, "shop_agent");
+	check_recorded(STATE_BUNDLE, "crio_sandbox.json", CRIO_SANDBOX_ID, "shop_db-0_POD");
 	check_recorded(STATE_STORAGE, "podman.json", PODMAN_ID, "web");
 	check_recorded(STATE_STORAGE, "podman.json", PODMAN_SHORT_ID, "short");
 	check_recorded(STATE_STORAGE, "podman.json", OTHER_ID, "");
