@@ -4,6 +4,7 @@
  */
 #include "match.h"
 
+#include "config/name.h"
 #include "config/unit.h"
 #include "runtime.h"
 #include "state.h"
@@ -21,14 +22,15 @@
  * backslashes, which collectd removes from its configuration. */
 static bool match_escaped(const char *glob, const char *key, const struct group_description *d)
 {
-	char bare[GROUP_TEXT_MAX] = "";
+	char bare[GROUP_TEXT_MAX] = "", clean[sizeof(d->full_name)];
 	size_t length = 0;
 
 	for (const char *at = key; *at; at++)
 		if (*at != '\\')
 			bare[length++] = *at;
+	name_clean(clean, sizeof(clean), d->full_name);
 	return glob_match(glob, key) || glob_match(glob, bare) || glob_match(glob, d->full_name) ||
-	       glob_match(glob, d->name);
+	       glob_match(glob, clean);
 }
 
 /* A unit fits by its name and by that of its cgroup's directory, where an underscore may come first. */
@@ -53,11 +55,8 @@ static bool match_id(const char *option, const char *id)
 	       !strncmp(option, id, length);
 }
 
-static bool match_container(const char *option, const char *key, enum group_kind kind,
-			    const struct group_description *d)
+static bool match_container(const char *option, const char *key, const struct group_description *d)
 {
-	if (kind == GROUP_MACHINE)
-		return match_escaped(option, key, d);
 	return (runtime_is_id(key) && match_id(option, key)) || glob_match(option, d->full_name) ||
 	       glob_match(option, d->name);
 }
@@ -96,8 +95,10 @@ bool group_option_fits(const char *option, const struct group_key *key,
 	if (group_rule_key(option, key->kind, &exact) && !memcmp(&exact, key, sizeof(exact)))
 		return true;
 	snprintf(text, sizeof(text), "%.*s", (int)sizeof(key->text), key->text);
+	if (key->kind == GROUP_MACHINE)
+		return match_escaped(option, text, description);
 	return group_is_unit(key) ? match_unit(option, text, description)
-				  : match_container(option, text, key->kind, description);
+				  : match_container(option, text, description);
 }
 
 bool group_matches(const struct service_config *service, const struct group_key *key,
