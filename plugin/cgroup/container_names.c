@@ -28,14 +28,15 @@
 #define CHECK_PERIOD_MAX_NS (10 * NS_PER_S)
 
 struct named_file {
-	struct state_file state;
+	struct named_state state;
 	unsigned names;   /* that are from it */
 	uint64_t checked; /* number of its last check */
 };
 
 struct container_name {
 	struct group_key key;
-	int status; /* of container_name() */
+	char id[GROUP_ID_LENGTH + 1]; /* in the key */
+	int status;                   /* of container_name() */
 	unsigned tries;
 	struct container container; /* if status is 0 */
 	struct named_file *file;    /* NULL: none has it */
@@ -70,7 +71,7 @@ static void drop_file(struct container_name *name)
 
 /* The file that a list of containers is in, NULL: no name is from it yet. */
 static struct named_file *find_named_list(const struct container_names *names,
-					  const struct state_file *state)
+					  const struct named_state *state)
 {
 	for (size_t i = 0; i < names->count && state->format == STATE_STORAGE; i++) {
 		struct named_file *file = names->item[i]->file;
@@ -83,7 +84,7 @@ static struct named_file *find_named_list(const struct container_names *names,
 
 /* The stamp of a known list stays: other names in it may have changed since. */
 static void enter_file(const struct container_names *names, struct container_name *name,
-		       const struct state_file *state)
+		       const struct named_state *state)
 {
 	struct named_file *file = find_named_list(names, state) ?: calloc(1, sizeof(*file));
 
@@ -95,12 +96,6 @@ static void enter_file(const struct container_names *names, struct container_nam
 }
 
 /* --- names --- */
-
-static void lose_file(struct container_name *name, uint64_t now_ns)
-{
-	drop_file(name);
-	name->since_ns = name->due_ns = now_ns;
-}
 
 /* true: what is known of it has changed. */
 static bool set_container(struct container_name *name, int status,
@@ -115,7 +110,7 @@ static bool set_container(struct container_name *name, int status,
 
 static int search_user_state(const struct container_names *names, const struct group_key *key,
 			     const char *id, struct file_helper *files,
-			     struct container *ret_container, struct state_file *ret_state)
+			     struct container *ret_container, struct named_state *ret_state)
 {
 	uint64_t uid = strtoull(key->text + strlen("user-"), NULL, 10);
 	char home[USER_HOME_MAX];
@@ -127,16 +122,14 @@ static int search_user_state(const struct container_names *names, const struct g
 	return user_container((uid_t)uid, home, id, files, ret_container, ret_state);
 }
 
-static int search_state(const struct container_names *names, const struct group_key *key,
+static int search_state(const struct container_names *names, const struct container_name *name,
 			struct file_helper *files, struct container *ret_container,
-			struct state_file *ret_state)
+			struct named_state *ret_state)
 {
-	char id[GROUP_ID_LENGTH + 1];
-
-	copy_id(id, key);
-	if (is_of_user(key))
-		return search_user_state(names, key, id, files, ret_container, ret_state);
-	return runtime_container(key->kind, id, files, ret_container, ret_state);
+	if (is_of_user(&name->key))
+		return search_user_state(names, &name->key, name->id, files, ret_container,
+					 ret_state);
+	return runtime_container(name->key.kind, name->id, files, ret_container, ret_state);
 }
 
 /* Searches in all files of its kind. true: what is known of it has changed. */
@@ -144,9 +137,9 @@ static bool search_name(const struct container_names *names, struct container_na
 			struct file_helper *files, uint64_t now_ns)
 {
 	struct container container = { 0 };
-	struct state_file state;
+	struct named_state state;
 	uint64_t age_ns = now_ns - name->since_ns;
-	int status = search_state(names, &name->key, files, &container, &state);
+	int status = search_state(names, name, files, &container, &state);
 
 	if (status == 0)
 		enter_file(names, name, &state);
@@ -159,15 +152,21 @@ static bool search_name(const struct container_names *names, struct container_na
 	return set_container(name, status, &container);
 }
 
-/* The position of the first name whose key is not before this one. */
-static size_t find_name_position(const struct container_names *names, const struct group_key *key)
+static int compare_container_names(const struct container_name *a, const struct container_name *b)
+{
+	return memcmp(a->id, b->id, GROUP_ID_LENGTH) ?: memcmp(&a->key, &b->key, sizeof(a->key));
+}
+
+/* The position of the first name that is not before this one. */
+static size_t find_name_position(const struct container_names *names,
+				 const struct container_name *name)
 {
 	size_t low = 0, high = names->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (memcmp(&names->item[middle]->key, key, sizeof(*key)) < 0)
+		if (compare_container_names(names->item[middle], name) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -213,9 +212,11 @@ int container_name(struct container_names *names, const struct group_key *key,
 	uint64_t now_ns = clock_ns();
 	struct container_name wanted = { .key = *key, .status = -EAGAIN, .since_ns = now_ns };
 	struct container_name *name;
-	size_t at = find_name_position(names, key);
+	size_t at;
 
-	if (at < names->count && !memcmp(&names->item[at]->key, key, sizeof(*key)))
+	copy_id(wanted.id, key);
+	at = find_name_position(names, &wanted);
+	if (at < names->count && !compare_container_names(names->item[at], &wanted))
 		return give_container(names->item[at], now_ns, ret_container);
 	name = insert_name(names, at, &wanted);
 	if (name) {
@@ -230,56 +231,70 @@ int container_name(struct container_names *names, const struct group_key *key,
 
 /* --- checks --- */
 
-/* Nobody changes the labels of a pod in the state of its sandbox. true: what is known of it has changed. */
-static bool parse_name_again(struct container_name *name, const struct file *file)
-{
-	struct container container = { 0 };
-	char id[GROUP_ID_LENGTH + 1];
+struct file_check {
+	const struct container_names *names;
+	struct container_name *name; /* for which the file is checked */
+	bool changed;                /* a name of the file */
+};
 
-	copy_id(id, &name->key);
-	if (!state_parse(name->file->state.format, file->bytes, file->size, id, &container))
-		return false;
-	container.labels = name->container.labels;
-	return set_container(name, 0, &container);
+/* Nobody changes the labels of a pod in the state of its sandbox. */
+static void set_checked(struct file_check *check, struct container_name *name,
+			const struct container *container)
+{
+	struct container checked = *container;
+
+	checked.labels = name->container.labels;
+	check->changed |= set_container(name, 0, &checked);
 }
 
-/* All names of one file; NULL: it is gone, so it is searched for. true: a name has changed. */
-static bool update_names_of(const struct container_names *names, const struct named_file *named,
-			    const struct file *file, uint64_t now_ns)
+static void update_name(void *of, const char *id, const struct container *container)
 {
-	unsigned left = named->names;
-	bool changed = false;
+	struct file_check *check = of;
+	const struct container_names *names = check->names;
+	struct container_name wanted = { 0 };
+
+	if (!id[0]) {
+		set_checked(check, check->name, container);
+		return;
+	}
+	if (!runtime_is_id(id))
+		return;
+	memcpy(wanted.id, id, GROUP_ID_LENGTH);
+	for (size_t i = find_name_position(names, &wanted);
+	     i < names->count && !strcmp(names->item[i]->id, wanted.id); i++)
+		if (names->item[i]->file == check->name->file)
+			set_checked(check, names->item[i], container);
+}
+
+/* The file is gone: containers are searched for, and keep their names meanwhile. */
+static void lose_names_of(const struct container_names *names, const struct named_file *file,
+			  uint64_t now_ns)
+{
+	unsigned left = file->names;
 
 	for (size_t i = 0; i < names->count && left; i++) {
-		if (names->item[i]->file != named)
+		struct container_name *name = names->item[i];
+
+		if (name->file != file)
 			continue;
 		left--;
-		if (file)
-			changed |= parse_name_again(names->item[i], file);
-		else
-			lose_file(names->item[i], now_ns);
+		drop_file(name);
+		name->since_ns = name->due_ns = now_ns;
 	}
-	return changed;
 }
 
-static bool check_named_file(const struct container_names *names, struct named_file *named,
+static bool check_named_file(const struct container_names *names, struct container_name *name,
 			     struct file_helper *files, uint64_t now_ns)
 {
-	struct file file;
-	int status = state_file_read(&named->state, files, &file);
-	bool changed;
+	struct file_check check = { .names = names, .name = name };
+	int status = named_state_check(&name->file->state, files, update_name, &check);
 
-	if (status == -EALREADY || helper_may_reply_later(status))
-		return false;
-	if (status)
-		return update_names_of(names, named, NULL, now_ns);
-	named->state.request.unless = file.stamp;
-	changed = update_names_of(names, named, &file, now_ns);
-	free(file.bytes);
-	return changed;
+	if (status && status != -EALREADY && !helper_may_reply_later(status))
+		lose_names_of(names, name->file, now_ns);
+	return check.changed;
 }
 
-static bool check_container_name(const struct container_names *names, struct container_name *name,
+static bool check_container_name(struct container_names *names, struct container_name *name,
 				 struct file_helper *files)
 {
 	uint64_t now_ns = clock_ns();
@@ -290,7 +305,8 @@ static bool check_container_name(const struct container_names *names, struct con
 	if (name->file->state.format == STATE_BUNDLE || name->file->checked == names->checks)
 		return false;
 	name->file->checked = names->checks;
-	return check_named_file(names, name->file, files, now_ns);
+	names->checked_files++;
+	return check_named_file(names, name, files, now_ns);
 }
 
 /* From where the last check had to stop. true: a name has changed. */

@@ -19,7 +19,7 @@ struct users;
  * are checked again. Of one thread. */
 struct container_names {
 	struct users *users;
-	struct container_name **item; /* by key */
+	struct container_name **item; /* by id and key */
 	size_t count;
 	size_t of_users; /* of these, containers of users */
 	size_t next;     /* to be checked */

@@ -5,6 +5,7 @@ libengine_a_SOURCES += \
 	plugin/cgroup/container_names.c plugin/cgroup/container_names.h \
 	plugin/cgroup/description.c plugin/cgroup/description.h \
 	plugin/cgroup/match.c plugin/cgroup/match.h \
+	plugin/cgroup/named_state.c plugin/cgroup/named_state.h \
 	plugin/cgroup/pod.c plugin/cgroup/pod.h \
 	plugin/cgroup/runtime.c plugin/cgroup/runtime.h \
 	plugin/cgroup/service_cgroups.c plugin/cgroup/service_cgroups.h \

@@ -49,29 +49,10 @@ bool runtime_is_id(const char *text)
 	return strspn(text, "0123456789abcdef") == GROUP_ID_LENGTH && text[GROUP_ID_LENGTH] == '\0';
 }
 
-int state_file_read(const struct state_file *state, struct file_helper *files,
-		    struct file *ret_file)
+/* The file that names the container with this id. */
+static struct named_state state_of(const struct state_source *state_source, const char *id)
 {
-	struct file_request request = state->request;
-	int status;
-
-	request.path = state->path;
-	status = file_read(files, &request, ret_file);
-	if (status || !request.user || ret_file->owner == request.user)
-		return status;
-	free(ret_file->bytes);
-	return -EPERM;
-}
-
-/* Also sets *ret_state; the caller frees the bytes. 0; -ENOENT: there is no such file; -EAGAIN: it could not be read
- * in time. */
-static int read_state_of(const struct state_source *state_source, const char *id,
-			 struct file_helper *files, struct state_file *ret_state,
-			 struct file *ret_file)
-{
-	int status;
-
-	*ret_state = (struct state_file){
+	struct named_state state = {
 		.format = state_source->format,
 		.request = {
 			.size_max = STATE_SIZE_MAX,
@@ -80,48 +61,38 @@ static int read_state_of(const struct state_source *state_source, const char *id
 			.owner = file_number(state_source->before),
 		},
 	};
-	snprintf(ret_state->path, sizeof(ret_state->path), "%s%s%s", state_source->before,
+
+	snprintf(state.path, sizeof(state.path), "%s%s%s", state_source->before,
 		 state_source->after ? id : "", state_source->after ?: "");
-	status = state_file_read(ret_state, files, ret_file);
-	if (status)
-		return helper_may_reply_later(status) ? -EAGAIN : -ENOENT;
-	ret_state->request.unless = ret_file->stamp;
-	return 0;
+	return state;
 }
 
 /* Without the file, the owner of the pod is derived from the shape of its name. */
 static void read_pod_labels(const struct state_source *state_source, struct file_helper *files,
 			    struct container *container)
 {
-	struct state_file state;
-	struct file file;
+	struct named_state state = state_of(state_source, container->sandbox);
 
-	if (!runtime_is_id(container->sandbox) ||
-	    read_state_of(state_source, container->sandbox, files, &state, &file) != 0)
-		return;
-	state_parse_sandbox(state_source->format, file.bytes, file.size, container);
-	free(file.bytes);
+	if (runtime_is_id(container->sandbox))
+		named_state_labels(&state, files, container);
 }
 
 static int read_state_source(const struct state_source *state_source, const char *id,
 			     struct file_helper *files, struct container *ret_container,
-			     struct state_file *ret_state)
+			     struct named_state *ret_state)
 {
-	struct file file;
-	int status = read_state_of(state_source, id, files, ret_state, &file);
-	bool found;
+	int status;
 
+	*ret_state = state_of(state_source, id);
+	status = named_state_find(ret_state, files, id, ret_container);
 	if (status)
-		return status;
-	found = state_parse(state_source->format, file.bytes, file.size, id, ret_container);
-	free(file.bytes);
-	if (found)
-		read_pod_labels(state_source, files, ret_container);
-	return found ? 0 : -ENOENT;
+		return helper_may_reply_later(status) ? -EAGAIN : -ENOENT;
+	read_pod_labels(state_source, files, ret_container);
+	return 0;
 }
 
 int runtime_container(enum group_kind kind, const char *id, struct file_helper *files,
-		      struct container *ret_container, struct state_file *ret_state)
+		      struct container *ret_container, struct named_state *ret_state)
 {
 	int status = -ENOENT;
 

@@ -193,15 +193,16 @@ static bool parse_storage_entry(const json_t *stored, struct container *containe
 	return container->name[0] != '\0';
 }
 
-static bool parse_storage_state(const json_t *root, const char *id, struct container *container)
+static void visit_storage_state(const json_t *root, state_visitor *visit, void *of)
 {
 	for (size_t i = 0; i < json_array_size(root); i++) {
 		const json_t *stored = json_array_get(root, i);
+		const char *id = member_text(stored, "id");
+		struct container container = { 0 };
 
-		if (!strcmp(member_text(stored, "id"), id))
-			return parse_storage_entry(stored, container);
+		if (id[0] && parse_storage_entry(stored, &container))
+			visit(of, id, &container);
 	}
-	return false;
 }
 
 static json_t *load_state(const char *bytes, size_t size)
@@ -211,23 +212,43 @@ static json_t *load_state(const char *bytes, size_t size)
 	return json_loadb(bytes, size, 0, NULL);
 }
 
-bool state_parse(enum state_format format, const char *bytes, size_t size, const char *id,
-		 struct container *ret_container)
+void state_each(enum state_format format, const char *bytes, size_t size, state_visitor *visit,
+		void *of)
 {
 	struct container container = { 0 };
 	json_t *root = load_state(bytes, size);
-	bool found = false;
 
-	if (format == STATE_DOCKER)
-		found = parse_docker_state(root, &container);
-	else if (format == STATE_BUNDLE)
-		found = parse_bundle_state(root, &container);
-	else
-		found = parse_storage_state(root, id, &container);
+	if (format == STATE_STORAGE)
+		visit_storage_state(root, visit, of);
+	else if (format == STATE_DOCKER ? parse_docker_state(root, &container)
+					: parse_bundle_state(root, &container))
+		visit(of, "", &container);
 	json_decref(root);
-	if (found)
-		*ret_container = container;
-	return found;
+}
+
+struct wanted_state {
+	const char *id;
+	struct container *container;
+	bool found;
+};
+
+static void find_wanted_state(void *of, const char *id, const struct container *container)
+{
+	struct wanted_state *wanted = of;
+
+	if (wanted->found || (id[0] && strcmp(id, wanted->id) != 0))
+		return;
+	*wanted->container = *container;
+	wanted->found = true;
+}
+
+bool state_parse(enum state_format format, const char *bytes, size_t size, const char *id,
+		 struct container *ret_container)
+{
+	struct wanted_state wanted = { .id = id, .container = ret_container };
+
+	state_each(format, bytes, size, find_wanted_state, &wanted);
+	return wanted.found;
 }
 
 /* --- pods --- */
@@ -242,7 +263,7 @@ static void note_labels(struct pod_labels *to, const char *pod, json_t *labels)
 		pod_label_note(to, pod, key, json_string_value(value));
 }
 
-/* CRI-O writes its labels and annotations as JSON into an annotation. */
+/* CRI-O writes the labels as JSON into an annotation. */
 static json_t *load_member(const json_t *annotations, const char *member)
 {
 	const char *text = member_text(annotations, member);
@@ -260,12 +281,10 @@ static void parse_crio_sandbox(const json_t *root, const char *pod, struct pod_l
 {
 	const json_t *of = json_object_get(root, "annotations");
 	json_t *labels = load_member(of, CRIO "Labels");
-	json_t *annotations = load_member(of, CRIO "Annotations");
 
 	note_labels(ret, pod, labels);
 	note_config_source(ret, pod, member_text(annotations, POD_CONFIG_SOURCE));
 	json_decref(labels);
-	json_decref(annotations);
 }
 
 /* cri-dockerd writes annotations as labels, too. */

@@ -22,6 +22,13 @@ enum state_format {
 /* Was the plugin built with jansson, which parses them? */
 bool state_is_readable(void);
 
+/* Gets each container that a file names, with its id; "": the file is of one container. */
+typedef void state_visitor(void *of, const char *id, const struct container *container);
+
+/* Visits nothing if the file is no JSON or exceeds the bounds above. */
+void state_each(enum state_format format, const char *bytes, size_t size, state_visitor *visit,
+		void *of);
+
 /* The name of the container with this id in a file. false: the file does not have it, is no JSON, or exceeds
  * the bounds above. */
 bool state_parse(enum state_format format, const char *bytes, size_t size, const char *id,

@@ -9,6 +9,16 @@ bool state_is_readable(void)
 	return false;
 }
 
+void state_each(enum state_format format, const char *bytes, size_t size, state_visitor *visit,
+		void *of)
+{
+	(void)format;
+	(void)bytes;
+	(void)size;
+	(void)visit;
+	(void)of;
+}
+
 bool state_parse(enum state_format format, const char *bytes, size_t size, const char *id,
 		 struct container *ret_container)
 {

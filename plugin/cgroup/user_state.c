@@ -22,7 +22,7 @@ struct user_search {
 	const char *home, *id;
 	struct file_helper *files;
 	struct container *container;
-	struct state_file *state;
+	struct named_state *state;
 	int status; /* -ENOENT; -EAGAIN: a file did not answer; 0: found */
 };
 
@@ -50,9 +50,8 @@ __attribute__((format(printf, 3, 4))) static void try_state(struct user_search *
 							    enum state_format format,
 							    const char *path_format, ...)
 {
-	struct state_file state = { .format = format,
-				    .request = user_request(search, STATE_SIZE_MAX) };
-	struct file file;
+	struct named_state state = { .format = format,
+				     .request = user_request(search, STATE_SIZE_MAX) };
 	va_list arguments;
 	int length;
 
@@ -60,14 +59,11 @@ __attribute__((format(printf, 3, 4))) static void try_state(struct user_search *
 	length = vsnprintf(state.path, sizeof(state.path), path_format, arguments);
 	va_end(arguments);
 	if (search->status == 0 || length >= (int)sizeof(state.path) ||
-	    note_read(search, state_file_read(&state, search->files, &file)))
+	    note_read(search,
+		      named_state_find(&state, search->files, search->id, search->container)))
 		return;
-	if (state_parse(format, file.bytes, file.size, search->id, search->container)) {
-		state.request.unless = file.stamp;
-		*search->state = state;
-		search->status = 0;
-	}
-	free(file.bytes);
+	*search->state = state;
+	search->status = 0;
 }
 
 /* --- settings --- */
@@ -102,7 +98,7 @@ static const char *find_path_setting(const char *text, const char *key, size_t *
 
 /* Copies the path with $HOME and $UID replaced; "": it is too long, or not absolute. */
 static void expand_path(const struct user_search *search, const char *path, size_t length,
-			char to[STATE_PATH_MAX])
+			char to[NAMED_STATE_PATH_MAX])
 {
 	const char *end = path + length;
 	char uid[16];
@@ -115,7 +111,7 @@ static void expand_path(const struct user_search *search, const char *path, size
 								: NULL;
 		size_t piece_length = piece ? strlen(piece) : 1;
 
-		if (used + piece_length >= STATE_PATH_MAX)
+		if (used + piece_length >= NAMED_STATE_PATH_MAX)
 			break;
 		memcpy(to + used, piece ?: path, piece_length);
 		used += piece_length;
@@ -126,7 +122,7 @@ static void expand_path(const struct user_search *search, const char *path, size
 
 /* The path that a settings file has under the key; "": none. */
 static void read_path_setting(struct user_search *search, const char *path, const char *key,
-			      char to[STATE_PATH_MAX])
+			      char to[NAMED_STATE_PATH_MAX])
 {
 	struct file_request request = user_request(search, SETTINGS_SIZE_MAX);
 	const char *value;
@@ -145,9 +141,9 @@ static void read_path_setting(struct user_search *search, const char *path, cons
 
 /* Likewise of a file in the home. */
 static void read_home_setting(struct user_search *search, const char *name, const char *key,
-			      char to[STATE_PATH_MAX])
+			      char to[NAMED_STATE_PATH_MAX])
 {
-	char path[STATE_PATH_MAX];
+	char path[NAMED_STATE_PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/%s", search->home, name);
 	read_path_setting(search, path, key, to);
@@ -172,7 +168,7 @@ static void try_podman(struct user_search *search)
 {
 	static const char *const machine[] = { "/etc/containers/storage.conf",
 					       "/usr/share/containers/storage.conf" };
-	char root[STATE_PATH_MAX];
+	char root[NAMED_STATE_PATH_MAX];
 
 	snprintf(root, sizeof(root), "%s/.local/share/containers/storage", search->home);
 	try_storage(search, root);
@@ -192,7 +188,7 @@ static void try_podman(struct user_search *search)
 
 static void try_docker(struct user_search *search)
 {
-	char root[STATE_PATH_MAX];
+	char root[NAMED_STATE_PATH_MAX];
 
 	try_state(search, STATE_DOCKER, "%s/.local/share/docker/containers/%s/config.v2.json",
 		  search->home, search->id);
@@ -216,7 +212,7 @@ static void try_containerd(struct user_search *search)
 }
 
 int user_container(uid_t uid, const char *home, const char *id, struct file_helper *files,
-		   struct container *ret_container, struct state_file *ret_state)
+		   struct container *ret_container, struct named_state *ret_state)
 {
 	struct user_search search = {
 		.uid = uid,

@@ -4,7 +4,7 @@
 
 #include "container.h"
 #include "helper/file.h"
-#include "runtime.h"
+#include "named_state.h"
 
 #include <sys/types.h>
 
@@ -12,6 +12,6 @@
  * that are not the user's are ignored. home: an absolute path. 0, also the file that has it; -ENOENT: no file
  * has it; -EAGAIN: a file could not be read in time. */
 int user_container(uid_t uid, const char *home, const char *id, struct file_helper *files,
-		   struct container *ret_container, struct state_file *ret_state);
+		   struct container *ret_container, struct named_state *ret_state);
 
 #endif

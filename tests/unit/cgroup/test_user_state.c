@@ -61,7 +61,7 @@ static void empty_home(void)
 
 static int find(uid_t uid, const char *id, struct container *container)
 {
-	struct state_file state;
+	struct named_state state;
 
 	*container = (struct container){ .name = "untouched" };
 	return user_container(uid, home, id, &files, container, &state);
