@@ -18,8 +18,10 @@
 #define USERS_PART 2 /* of all names, for containers of users */
 #define TRIES_MAX 3  /* of a container whose files cannot be read in time */
 #define ROUND_NS (60 * NS_PER_S)
-#define UNWANTED_NS (3 * ROUND_NS)    /* after which a name that nobody asks for is forgotten */
-#define SEARCH_NS_MAX (60 * NS_PER_S) /* between two searches for a container without a file */
+#define UNWANTED_NS (3 * ROUND_NS) /* after which a name that nobody asks for is forgotten */
+/* Between two searches for a container without a file: this part of the time that it has had none. */
+#define SEARCH_SHARE 4
+#define SEARCH_NS_MAX (60 * NS_PER_S)
 #define CHECK_NS_MAX (250 * 1000000ULL)
 #define CHECKS_MAX 3 /* in one refresh */
 /* Checks take a thousandth of the time, but are at most so long apart. */
@@ -138,12 +140,12 @@ static bool search_name(const struct container_names *names, struct container_na
 {
 	struct container container = { 0 };
 	struct named_state state;
-	uint64_t age_ns = now_ns - name->since_ns;
+	uint64_t wait_ns = (now_ns - name->since_ns) / SEARCH_SHARE;
 	int status = search_state(names, name, files, &container, &state);
 
 	if (status == 0)
 		enter_file(names, name, &state);
-	name->due_ns = now_ns + (age_ns < SEARCH_NS_MAX ? age_ns : SEARCH_NS_MAX);
+	name->due_ns = now_ns + (wait_ns < SEARCH_NS_MAX ? wait_ns : SEARCH_NS_MAX);
 	/* What was known stays. */
 	if (status && name->status == 0)
 		return false;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Containers that are renamed while they run, as docker writes it down: their series, and the Service block that has the
-name.
+"""Containers that are renamed while they run, as docker writes it down, or named late: their series, and the Service
+block that has the name.
 
 Truth: what the processes were told to do, and the state of docker that the test writes.
 """
@@ -40,13 +40,14 @@ def wait_until(what, is_done, seconds=20 * SLOWNESS):
 
 
 class Container:
-    """A container of docker with one process."""
+    """A container of docker with one process. Without a name it has no state yet."""
 
-    def __init__(self, test, groups, state, name):
+    def __init__(self, test, groups, state, name=None):
         self.test, self.identity = test, os.urandom(32).hex()
         self.directory = os.path.join(state, "containers", self.identity)
         os.makedirs(self.directory)
-        self.rename(name)
+        if name:
+            self.rename(name)
         self.load = test.load("group", name="kt_inside")
         groups.make(f"docker-{self.identity}.scope")
         groups.enter(f"docker-{self.identity}.scope", self.load.pid)
@@ -66,6 +67,20 @@ def gaps(daemon, service):
     """Times between readings of a service that are longer than two intervals."""
     times = [row[0] for row in daemon.rows(service, "ps_count")]
     return [b - a for a, b in zip(times, times[1:]) if b - a > 2.5 * INTERVAL]
+
+
+def named_late(test, daemon, late):
+    """One whose state is written after it has series."""
+    digits, name = late.identity[:12], test.own("kt_late")
+    test.equal("without state: ps_count", rows(daemon, digits), [1, 1])
+    late.rename("kt_late")
+    wait_until("the name of the late one", lambda: name in daemon.services())
+    test.equal("late: ps_count", rows(daemon, name), [1, 1])
+    end = time.time()
+    begin = lives(daemon, name)
+    late.fork(60)
+    test.equal("started in late", lives(daemon, name) - begin, 60)
+    test.equal("readings of its id after it", [row for row in daemon.rows(digits, "ps_count") if row[0] > end], [])
 
 
 def swapped(test, daemon, old, new):
@@ -119,12 +134,15 @@ def main():
         test.at_end(groups.remove)
         state = test.mkdir("docker")
         old, new, spare = (Container(test, groups, state, name) for name in ("kt_web", "kt_web-new", "kt_spare"))
+        late = Container(test, groups, state)
         daemon = test.collectd(CONF, interval=INTERVAL, collect=("process",), wrap=in_mounts(
             "mount -t tmpfs tmpfs /var/lib", "mkdir /var/lib/docker", f"mount --bind {state} /var/lib/docker"))
+        named_late(test, daemon, late)
         swapped(test, daemon, old, new)
         of_a_block(test, daemon, spare)
         names = {name for name in daemon.services() if name.startswith(test.prefix)}
-        test.equal("names", names, set(map(test.own, ("kt_web", "kt_web-old", "kt_web-new", "kt_spare", "kt_spare-2"))))
+        test.equal("names", names, set(map(test.own, ("kt_web", "kt_web-old", "kt_web-new", "kt_spare", "kt_spare-2",
+                                                     "kt_late"))))
         test.equal("complaints", daemon.complaints(), [])
 
 

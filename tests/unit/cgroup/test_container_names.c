@@ -215,7 +215,7 @@ static void test_swap(void)
 	container_names_done(&names);
 }
 
-/* Searched for again after as long again as it has had no file, at most a minute. */
+/* Searched for again after a quarter of the time that it has had no file, at most a minute. */
 static void test_late(void)
 {
 	unsigned searches = 0;
@@ -228,7 +228,7 @@ static void test_late(void)
 		searches += requests > 0;
 		CHECK_TEXT(name_of(GROUP_DOCKER, ID_A), "(none)");
 	}
-	CHECK_INT(searches >= 20 && searches <= 26, 1);
+	CHECK_INT(searches >= 24 && searches <= 28, 1);
 	CASE("its state is written late");
 	write_docker(FILE_A, "web");
 	CHECK_UINT(check_after(60), 1);
