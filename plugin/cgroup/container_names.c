@@ -24,8 +24,8 @@
 #define SEARCH_NS_MAX (60 * NS_PER_S)
 #define CHECK_NS_MAX (250 * 1000000ULL)
 #define CHECKS_MAX 3 /* in one refresh */
-/* Checks take a thousandth of the time, but are at most so long apart. */
-#define CHECK_SHARE 1000
+/* Between two checks: so long for each file, within these bounds. */
+#define FILE_PERIOD_NS (50 * 1000000ULL)
 #define CHECK_PERIOD_MIN_NS NS_PER_S
 #define CHECK_PERIOD_MAX_NS (10 * NS_PER_S)
 
@@ -347,9 +347,9 @@ static void forget_unwanted(struct container_names *names, uint64_t now_ns)
 	names->count = remaining;
 }
 
-static uint64_t check_period(uint64_t spent_ns)
+static uint64_t check_period(size_t files)
 {
-	uint64_t period_ns = spent_ns * CHECK_SHARE;
+	uint64_t period_ns = files * FILE_PERIOD_NS;
 
 	if (period_ns < CHECK_PERIOD_MIN_NS)
 		return CHECK_PERIOD_MIN_NS;
@@ -364,9 +364,10 @@ static bool check_if_due(struct container_names *names, struct file_helper *file
 
 	if (now_ns < names->due_ns)
 		return false;
+	names->checked_files = 0;
 	while (check_all_names(names, files, now_ns + CHECK_NS_MAX) && ++checks < CHECKS_MAX)
 		;
-	names->due_ns = clock_ns() + check_period(clock_ns() - now_ns);
+	names->due_ns = now_ns + check_period(names->checked_files);
 	return checks > 0;
 }
 

@@ -26,8 +26,9 @@ struct container_names {
 	uint64_t checks; /* of all, so far */
 	uint32_t
 		round; /* changes with any name, and once a minute: then all names are asked for again */
-	uint64_t round_ns; /* when it began */
-	uint64_t due_ns;   /* of the next check */
+	uint64_t round_ns;    /* when it began */
+	size_t checked_files; /* by the last check */
+	uint64_t due_ns;      /* of the next one */
 };
 
 /* users stay the caller's. */
