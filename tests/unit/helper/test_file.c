@@ -132,15 +132,16 @@ static void test_unless(void)
 		.path = path_of("stamped"), .size_max = 100, .wait_ms = wait_ms, .budget = budget
 	};
 	char path[256], command[512];
-	struct file file;
+	struct file file = { 0 };
 
 	snprintf(path, sizeof(path), "%s", request.path);
 	request.path = path;
 	write_file("stamped", 10);
 	CASE("for the first time");
 	CHECK_INT(file_read(&helper, &request, &file), 0);
-	free(file.bytes);
 	request.unless = file.stamp;
+	free(file.bytes);
+	file.bytes = NULL;
 	for (size_t i = 0; i < COUNT_OF(changes); i++) {
 		CASE("the same, before %s", changes[i]);
 		CHECK_INT(file_read(&helper, &request, &file), -EALREADY);
@@ -148,8 +149,9 @@ static void test_unless(void)
 		snprintf(command, sizeof(command), "sleep 0.01; %s %s", changes[i], path);
 		CHECK_INT(system(command), 0);
 		CHECK_INT(file_read(&helper, &request, &file), 0);
-		free(file.bytes);
 		request.unless = file.stamp;
+		free(file.bytes);
+		file.bytes = NULL;
 	}
 	CASE("gone");
 	CHECK_INT(unlink(path), 0);
