@@ -320,7 +320,9 @@ static void join_configured(struct lifecycle *lifecycle, uint32_t i, uint64_t no
 /* Is it a unit or a container whose series still exist, so that it continues them? */
 static bool has_old_series(const struct lifecycle *lifecycle, uint32_t i)
 {
-	return !service_is_user_controlled(lifecycle->kernel_rows[i].key.kind) &&
+	uint32_t kind = lifecycle->kernel_rows[i].key.kind;
+
+	return (kind == GROUP_USER_CONTAINER || !service_is_user_controlled(kind)) &&
 	       row_name_is_known(lifecycle, i) && row_name_find(lifecycle, i) >= 0;
 }
 

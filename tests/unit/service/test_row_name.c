@@ -427,6 +427,27 @@ static void test_allowance_of_user_containers(void)
 	}
 }
 
+/* A user's container that is created again, with another id, continues its series at once. */
+static void test_user_container_again(void)
+{
+	struct fixture f;
+
+	CASE("a user's container that is created again");
+	fixture_init(&f);
+	allow_names(&f, 2, 2);
+	claim_key(&f, 3, GROUP_USER_CONTAINER, "user-1000", 1);
+	give_name(&f, 3, "user-alice:web", "user-alice:web-0123");
+	refresh(&f, 100);
+	refresh(&f, 110);
+	CHECK_TEXT(subject(&f, 3), "user-alice:web");
+	end(&f, 3);
+	claim_key(&f, 4, GROUP_USER_CONTAINER, "user-1000", 1);
+	give_name(&f, 4, "user-alice:web", "user-alice:web-4567");
+	refresh(&f, 111);
+	CHECK_TEXT(subject(&f, 4), "user-alice:web");
+	fixture_done(&f);
+}
+
 /* One that is not confirmed any more counts for its user. */
 static void test_unconfirmed(void)
 {
@@ -668,6 +689,7 @@ int main(void)
 	test_claimed_by_both();
 	test_allowances();
 	test_allowance_of_user_containers();
+	test_user_container_again();
 	test_unconfirmed();
 	test_reserve();
 	test_of_a_block();
