@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Quotas of users for the inspection of their command lines and containers. The user decides what an inspection costs:
- * a command line may be slow to match, a file may be long or on a file system that is slow to respond. So each user has a
- * quota of a run's time for long inspections. A user that has used it up continues in the next run,
- * after all other users.
+ * Quotas of users for the inspection of their command lines and containers. The user decides what an inspection
+ * costs: a command line may be slow to match, a file may be long, or on a file system that is slow to respond.
+ * So each user has a quota of a run's time for long inspections. A user that has used it up continues in the
+ * next run, after all other users.
  */
 #include "quota.h"
 
