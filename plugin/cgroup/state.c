@@ -263,7 +263,7 @@ static void note_labels(struct pod_labels *to, const char *pod, json_t *labels)
 		pod_label_note(to, pod, key, json_string_value(value));
 }
 
-/* CRI-O writes the labels as JSON into an annotation. */
+/* CRI-O writes its labels and annotations as JSON into an annotation. */
 static json_t *load_member(const json_t *annotations, const char *member)
 {
 	const char *text = member_text(annotations, member);
@@ -281,10 +281,12 @@ static void parse_crio_sandbox(const json_t *root, const char *pod, struct pod_l
 {
 	const json_t *of = json_object_get(root, "annotations");
 	json_t *labels = load_member(of, CRIO "Labels");
+	json_t *annotations = load_member(of, CRIO "Annotations");
 
 	note_labels(ret, pod, labels);
 	note_config_source(ret, pod, member_text(annotations, POD_CONFIG_SOURCE));
 	json_decref(labels);
+	json_decref(annotations);
 }
 
 /* cri-dockerd writes annotations as labels, too. */
