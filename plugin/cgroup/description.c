@@ -8,7 +8,7 @@
  *     container       NAME, in a pod NAMESPACE_POD_NAME
  *     machine, LXC    its name
  *
- * If two of them have one name at the same time, the later one is NAME.service, user-UID or NAME-ID.
+ * If two users or containers have one name at the same time, the later one is user-UID or NAME-ID.
  */
 #include "description.h"
 
@@ -22,22 +22,17 @@
 #include <string.h>
 
 #define SHORT_ID_LENGTH 12 /* digits */
-#define HASH_LENGTH 9      /* '~' and 8 digits */
 
-/* A name that is too long ends with ~ and a hash of the whole name. */
-static void fit_name(char to[SUBJECT_NAME_MAX], const char *text, const char *end)
+/* A text that is too long ends with + and a hash of the whole text. */
+static void fit_name(char to[SUBJECT_TEXT_MAX], const char *text, const char *end)
 {
-	char clean[GROUP_FULL_NAME_MAX + 2];
-	size_t room = SUBJECT_NAME_MAX - strlen(end);
+	size_t room = SUBJECT_TEXT_MAX - strlen(end);
 
-	name_clean(clean, sizeof(clean), text);
-	if (strlen(clean) < room) {
-		strcpy(to, clean);
-	} else {
-		name_clean(to, room - HASH_LENGTH, clean);
-		sprintf(to + strlen(to), "~%08x", (unsigned)file_number(text));
-	}
-	strcat(to, end);
+	if (strlen(text) < room)
+		sprintf(to, "%s%s", text, end);
+	else
+		sprintf(to, "%.*s+%08x%s", (int)(room - 1 - NAME_SUFFIX_LENGTH), text,
+			(unsigned)file_number(text), end);
 }
 
 static int hex_digit(char c)
@@ -68,7 +63,7 @@ static int describe_unit(const char *text, struct group_description *ret)
 {
 	unescape_unit(ret->full_name, text);
 	fit_name(ret->name, ret->full_name, "");
-	fit_name(ret->other_name, ret->full_name, ".service");
+	fit_name(ret->other_name, ret->full_name, "");
 	return 0;
 }
 

@@ -15,8 +15,8 @@
 
 /* The names of a unit, a user or a container. */
 struct group_description {
-	char name[SUBJECT_NAME_MAX];         /* clean, as series have it */
-	char other_name[SUBJECT_NAME_MAX];   /* clean; used if another living one has `name` */
+	char name[SUBJECT_TEXT_MAX];         /* of which the name of the series is made */
+	char other_name[SUBJECT_TEXT_MAX];   /* likewise; used if another living one has `name` */
 	char full_name[GROUP_FULL_NAME_MAX]; /* as it was given, for the rules of Service blocks */
 	bool is_sandbox;                     /* it only holds the namespaces of a pod: no series */
 	bool is_unconfirmed; /* a user's container that no state of the user has: the names are the user's */

@@ -1,55 +1,60 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names as series have them.
+ * Names as series have them. Anybody may have chosen them, and each receiver has characters of its own: ';' starts
+ * tags in Graphite, '*' and '{' are wildcards of its queries, and invisible letters make names that look the same.
+ * Prometheus would refuse all series of the machine for a single name that is no UTF-8.
  */
 #include "name.h"
 
-#include <stdint.h>
+#include "helper/file.h"
+#include "util/utf8.h"
+
+#include <stdio.h>
 #include <string.h>
 
-/* The length of the UTF-8 letter at the start of a text; 0: there is none. The two-byte control characters, which
- * some terminals obey, are no letters. */
-static size_t utf8_letter_length(const char *text)
+static bool is_name_letter(char c)
 {
-	static const unsigned char lengths[16] = { 1, 1, 1, 1, 1, 1, 1, 1, [12] = 2, 2, 3, 4 };
-	static const uint32_t least[] = { 0, 0, 0xa0, 0x800, 0x10000 };
-	const unsigned char *at = (const unsigned char *)text;
-	size_t length = lengths[at[0] >> 4];
-	uint32_t code = at[0] & (0xff >> length);
-
-	for (size_t i = 1; i < length; i++) {
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (at[i] & 0x3f);
-	}
-	return code < least[length] || code > 0x10ffff || code >> 11 == 0x1b ? 0 : length;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c && strchr("_-.@:+", c));
 }
 
-/* A single name that is no UTF-8 would make Prometheus refuse all series of the machine. */
-void name_clean(char *to, size_t size, const char *name)
+size_t name_clean(char *to, size_t size, const char *name)
 {
-	size_t i = 0;
+	size_t length = 0, room = size - 1;
 
-	while (*name) {
-		size_t length = utf8_letter_length(name), end = i + (length ? length : 1);
-		unsigned char c = (unsigned char)*name;
-
-		if (end >= size)
-			break;
-		if (length == 0 || c == '/' || c == ' ' || c < 0x20 || c == 0x7f) {
-			to[i++] = '_';
-			name++;
-		}
-		while (i < end)
-			to[i++] = *name++;
+	for (; *name; length++) {
+		if (length < room)
+			to[length] = is_name_letter(*name) ? *name : '_';
+		name += utf8_letter_length(name) ?: 1;
 	}
-	if (i == 0 && size > 1)
-		to[i++] = '_';
-	to[i] = '\0';
-	/* Neither "." nor "..". */
-	for (i = 0; i < 2 && to[i] == '.'; i++)
-		if (to[i + 1] == '\0')
-			to[0] = '_';
+	if (length == 0 && room > 0)
+		to[length++] = '_';
+	to[length < room ? length : room] = '\0';
+	if (!strcmp(to, ".") || !strcmp(to, ".."))
+		to[0] = '_';
+	return length;
+}
+
+void name_attempt(char *to, size_t size, const char *name, unsigned attempt)
+{
+	size_t length = name_clean(to, size, name), most = size - 1 - NAME_SUFFIX_LENGTH;
+
+	if (attempt == 0 && length < size)
+		return;
+	length = length < most ? length : most;
+	snprintf(to + length, size - length, "+%08x", (unsigned)file_number(name) + attempt);
+}
+
+bool name_same_letter(char a, char b)
+{
+	return (a == '.' ? '_' : a) == (b == '.' ? '_' : b);
+}
+
+bool name_is_same(const char *a, const char *b)
+{
+	for (; *a && name_same_letter(*a, *b); a++)
+		b++;
+	return *a == *b;
 }
 
 bool name_is_reserved(const char *name)
@@ -63,4 +68,19 @@ bool name_is_reserved(const char *name)
 		if (length == strlen(names[i]) && !strncmp(name, names[i], length))
 			return true;
 	return false;
+}
+
+void name_escape(char *to, size_t size, const char *name)
+{
+	const char *end = to + size;
+
+	for (; *name; name++) {
+		bool prints = *name >= ' ' && *name < 0x7f && *name != '\\' && *name != '"';
+
+		if (end - to <= (prints ? 1 : 4))
+			break;
+		to += snprintf(to, (size_t)(end - to), prints ? "%c" : "\\x%02x",
+			       (unsigned char)*name);
+	}
+	*to = '\0';
 }

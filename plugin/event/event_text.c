@@ -5,7 +5,7 @@
  */
 #include "event.h"
 
-#include "config/name.h"
+#include "util/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -95,7 +95,7 @@ static void write_string(const struct event_field *field, const unsigned char *r
 
 	memcpy(raw, record + field->offset, length);
 	raw[length] = '\0';
-	name_clean(text, size, raw);
+	utf8_clean(text, size, raw);
 	replace_unsafe(text);
 }
 
@@ -141,7 +141,7 @@ static void write_enum(const struct event *event, const struct event_field *fiel
 		snprintf(text, size, "%" PRIu64, value);
 		return;
 	}
-	name_clean(text, size, name);
+	utf8_clean(text, size, name);
 	replace_unsafe(text);
 	for (; *text; text++)
 		*text = (char)(*text == '_'                   ? ' '
@@ -169,7 +169,7 @@ static void write_field(const struct event *event, const struct event_field *fie
 		write_string(field, record, text, size);
 		break;
 	case FIELD_SERVICE:
-		name_clean(text, size, service);
+		utf8_clean(text, size, service);
 		replace_unsafe(text);
 		break;
 	}

@@ -93,9 +93,13 @@ int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
 static int add_fixed_row(struct lifecycle *lifecycle, uint32_t row, const char *name)
 {
 	int subject = subjects_enter(&lifecycle->subjects, SUBJECT_SERVICE, name);
+	struct error clash;
 
 	if (subject < 0)
 		return subject;
+	/* Each clash of two blocks is logged. */
+	if (subjects_claim_clash(&lifecycle->subjects, 0, &clash))
+		message(LOG_WARNING, "%s", clash.text);
 	lifecycle->states[row] =
 		(struct service_state){ .state = ROW_SHOWN, .subject = subject, .fixed = true };
 	return 0;
@@ -307,11 +311,9 @@ static void show_row(struct lifecycle *lifecycle, uint32_t i)
 /* Its counts belong to the service of the block. */
 static void join_configured(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 {
-	const char *name = lifecycle_name(lifecycle, row_name_service(lifecycle, i));
-	int subject = subjects_enter(&lifecycle->subjects, SUBJECT_SERVICE, name);
+	int subject = lifecycle->states[row_name_service(lifecycle, i)].subject;
 
-	if (subject < 0)
-		return;
+	subjects_add_row(&lifecycle->subjects, (size_t)subject);
 	lifecycle->states[i].state = ROW_SHOWN;
 	lifecycle->states[i].since_ns = now_ns;
 	lifecycle->states[i].subject = subject;

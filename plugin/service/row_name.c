@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names of rows that the kernel gives to keys. A unit precedes a container, a container a user, a user a command;
- * of two of one kind the older one precedes. The later one gets another name. A container that was created again
- * has another key; it gets its old name and its series. Replicas at the same time have one subject. A container that
- * was renamed leaves its series, and gets those of its new name.
+ * of two of one kind the older one precedes. The later one gets another name, see subject.c. A container that was
+ * created again has another key; it gets its old name and its series. Replicas at the same time have one subject. A
+ * container that was renamed leaves its series, and gets those of its new name.
  */
 #include "row_name.h"
 
@@ -115,22 +115,13 @@ static bool is_subject_in_use(const struct lifecycle *lifecycle, uint32_t row, i
 	return false;
 }
 
-static bool has_earlier_kind(const struct lifecycle *lifecycle, enum subject_kind kind,
-			     const char *name)
-{
-	for (enum subject_kind k = SUBJECT_UNIT; k < kind; k++)
-		if (subjects_find(&lifecycle->subjects, k, name) >= 0)
-			return true;
-	return false;
-}
-
+/* Names that only look alike to receivers, or that an earlier kind has, are the work of subjects_enter(). */
 static bool is_name_in_use(const struct lifecycle *lifecycle, uint32_t row, enum subject_kind kind,
 			   const char *name)
 {
-	int same = subjects_find_entered(&lifecycle->subjects, kind, name);
+	int same = subjects_find(&lifecycle->subjects, kind, name);
 
-	return (same >= 0 && is_subject_in_use(lifecycle, row, same)) ||
-	       has_earlier_kind(lifecycle, kind, name);
+	return same >= 0 && is_subject_in_use(lifecycle, row, same);
 }
 
 /* Are they containers of one workload in one runtime? */
@@ -150,13 +141,12 @@ static int find_replicas(const struct lifecycle *lifecycle, uint32_t row)
 
 	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
 		const struct service_state *state = &lifecycle->states[i];
-		const struct subject *subject;
 
 		if (i == row || state->state != ROW_SHOWN || !are_replicas(lifecycle, row, i) ||
 		    !has_processes(lifecycle, i))
 			continue;
-		subject = &lifecycle->subjects.subject[state->subject];
-		if (subject->kind == kind && !has_earlier_kind(lifecycle, kind, subject->name))
+		if (lifecycle->subjects.subject[state->subject].kind == kind &&
+		    subjects_keeps_name(&lifecycle->subjects, (size_t)state->subject))
 			return state->subject;
 	}
 	return -1;
@@ -184,7 +174,7 @@ int row_name_enter(struct lifecycle *lifecycle, uint32_t row)
 	char command[SERVICE_NAME_LEN + 1];
 
 	if (replicas >= 0) {
-		subjects_join(&lifecycle->subjects, (size_t)replicas);
+		subjects_add_row(&lifecycle->subjects, (size_t)replicas);
 		return replicas;
 	}
 	return subjects_enter(&lifecycle->subjects, key_subject_kind(row_key(lifecycle, row)),
@@ -198,9 +188,8 @@ int row_name_find(const struct lifecycle *lifecycle, uint32_t row)
 
 	if (replicas >= 0)
 		return replicas;
-	return subjects_find_entered(&lifecycle->subjects,
-				     key_subject_kind(row_key(lifecycle, row)),
-				     choose_row_name(lifecycle, row, command));
+	return subjects_find(&lifecycle->subjects, key_subject_kind(row_key(lifecycle, row)),
+			     choose_row_name(lifecycle, row, command));
 }
 
 void row_names_make_way(struct lifecycle *lifecycle, enum subject_kind kind)
@@ -227,7 +216,7 @@ static bool has_other_name(const struct lifecycle *lifecycle, uint32_t row)
 		&lifecycle->subjects.subject[lifecycle->states[row].subject];
 
 	return subject->kind == SUBJECT_CONTAINER &&
-	       strcmp(subject->name, lifecycle->names[row].name) != 0;
+	       !subject_is_of(subject, lifecycle->names[row].name);
 }
 
 bool row_name_is_old(const struct lifecycle *lifecycle, uint32_t row)

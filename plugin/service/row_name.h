@@ -22,8 +22,8 @@ struct row_name {
 	bool is_nameless;     /* it gets no series */
 	uint32_t service;     /* the row of the Service block that it belongs to, 0: none */
 	enum workload workload;
-	char name[SUBJECT_NAME_MAX];
-	char other_name[SUBJECT_NAME_MAX]; /* if another living one has the name */
+	char name[SUBJECT_TEXT_MAX];
+	char other_name[SUBJECT_TEXT_MAX]; /* if another living one has the name */
 };
 
 /* The first row from *row on that has not been named in this round of the containers' names; false: there is

@@ -276,6 +276,24 @@ static void log_names_refused(struct services *services, uint64_t now_ns)
 			config_new_services(services->config), (unsigned long long)more);
 }
 
+static bool claim_clash(struct services *services, uint64_t now_ns, struct error *ret_clash)
+{
+	bool found;
+
+	lock_acquire(&services->lock);
+	found = subjects_claim_clash(&services->lifecycle.subjects, now_ns, ret_clash);
+	lock_release(&services->lock);
+	return found;
+}
+
+static void log_clashes(struct services *services, uint64_t now_ns)
+{
+	struct error clash;
+
+	while (claim_clash(services, now_ns, &clash))
+		message(LOG_NOTICE, "%s", clash.text);
+}
+
 bool services_resolve(struct services *services, uint64_t now_ns)
 {
 	bool is_complete;
@@ -286,6 +304,7 @@ bool services_resolve(struct services *services, uint64_t now_ns)
 	service_cgroups_update(&services->service_cgroups, services->counters,
 			       services->resolver.files, now_ns);
 	log_names_refused(services, now_ns);
+	log_clashes(services, now_ns);
 	return is_complete;
 }
 

@@ -3,17 +3,20 @@
  * Subjects by kind and name. The number of a subject is reused after it; the generation tells tables that
  * their sums belong to an older subject.
  *
- * No two kinds share a name. A name that an earlier kind has reserved gets underscores appended: one more
- * than the longest reserved name that differs from it only in its underscores. So the result depends on the
- * reserved names, not on their order, and different names stay different.
+ * No two subjects have one name for a receiver. A name that is taken already, by an earlier kind or by
+ * another subject of its own kind, gets a hash of its text appended, so it is the same after each restart.
  */
 #include "subject.h"
 
-#include "config/name.h"
+#include "helper/file.h"
+#include "util/clock.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define CLASH_AGAIN_NS (3600 * NS_PER_S) /* until the next message about a kind */
 
 static struct subject *claim_subject(struct subjects *subjects)
 {
@@ -44,15 +47,23 @@ static bool is_number_list(const char *text, size_t length, unsigned numbers)
 	return text == end;
 }
 
+/* Is it this name with that many numbers appended? */
+static bool has_numbers(const char *name, const char *base, unsigned numbers)
+{
+	size_t length = strlen(base);
+
+	for (size_t i = 0; i < length; i++)
+		if (!name_same_letter(name[i], base[i]))
+			return false;
+	return is_number_list(name + length, strlen(name + length), numbers);
+}
+
 bool subject_names_overlap(const struct subject_names *a, const struct subject_names *b)
 {
 	const struct subject_names *more = a->numbers > b->numbers ? a : b;
 	const struct subject_names *less = more == a ? b : a;
-	size_t length = strlen(more->name);
 
-	return !strncmp(less->name, more->name, length) &&
-	       is_number_list(less->name + length, strlen(less->name + length),
-			      more->numbers - less->numbers);
+	return has_numbers(less->name, more->name, more->numbers - less->numbers);
 }
 
 const char *subjects_find_reserved(const struct subjects *subjects, enum subject_kind kind,
@@ -84,154 +95,116 @@ int subjects_reserve(struct subjects *subjects, enum subject_kind kind, const ch
 	return 0;
 }
 
-/* Graphite replaces a dot by an underscore. */
-static char fold_dot(char c)
-{
-	return c == '.' ? '_' : c;
-}
-
-/* Without the underscores at its end. */
-static size_t base_length(const char *name)
-{
-	size_t length = strlen(name);
-
-	while (length && fold_dot(name[length - 1]) == '_')
-		length--;
-	return length;
-}
-
-static bool has_same_base(const char *a, const char *b, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if (fold_dot(a[i]) != fold_dot(b[i]))
-			return false;
-	return true;
-}
-
-/* The number of underscores that a reserved name has behind the base that it shares with `name`; -1: its base
- * differs. */
-static int find_name_tail(const struct subject_names *names, const char *name, size_t base)
-{
-	size_t whole = strlen(names->name);
-	size_t own = names->numbers ? whole : base_length(names->name);
-
-	if (own > base || !has_same_base(names->name, name, own))
-		return -1;
-	if (names->numbers)
-		return is_number_list(name + own, base - own, names->numbers) ? 0 : -1;
-	return own == base ? (int)(whole - own) : -1;
-}
-
-static bool may_change_name(enum subject_kind kind)
-{
-	return kind >= SUBJECT_UNIT && kind <= SUBJECT_COMMAND;
-}
-
-/* A name that may get underscores, compared with the reserved ones. */
-struct tails {
+/* Whose a name is: another subject of this kind or an earlier one has it, or may have it. */
+struct name_owner {
+	enum subject_kind kind;
 	const char *name;
-	size_t base;
-	int own, longest;
-	bool is_reserved;
 };
 
-static void compare_tail(struct tails *tails, const struct subject_names *names)
+static bool find_name_owner(const struct subjects *subjects, const struct subject *of,
+			    struct name_owner *ret_owner)
 {
-	int tail = find_name_tail(names, tails->name, tails->base);
+	for (size_t i = 0; i < subjects->reserved_count; i++) {
+		const struct subject_names *names = &subjects->reserved[i];
 
-	tails->is_reserved |= tail >= 0 && tail <= tails->own;
-	tails->longest = tail > tails->longest ? tail : tails->longest;
-}
-
-/* How many underscores to append so that no earlier kind has the name. */
-static size_t count_underscores(const struct subjects *subjects, enum subject_kind kind,
-				const char *name)
-{
-	size_t base = base_length(name);
-	struct tails tails = { .name = name, .base = base, .own = (int)(strlen(name) - base) };
-
-	for (size_t i = 0; i < subjects->reserved_count; i++)
-		if (subjects->reserved[i].kind < kind)
-			compare_tail(&tails, &subjects->reserved[i]);
-	for (size_t i = 0; i < subjects->count && may_change_name(kind); i++) {
-		const struct subject *s = &subjects->subject[i];
-		struct subject_names names = { .kind = s->kind };
-
-		if (!s->used || !may_change_name(s->kind) || s->kind >= kind)
-			continue;
-		memcpy(names.name, s->name, sizeof(names.name));
-		compare_tail(&tails, &names);
+		if (names->kind < of->kind && has_numbers(of->name, names->name, names->numbers)) {
+			*ret_owner = (struct name_owner){ names->kind, names->name };
+			return true;
+		}
 	}
-	return tails.is_reserved ? (size_t)tails.longest + 1 : 0;
+	for (size_t i = 0; i < subjects->count; i++) {
+		const struct subject *s = &subjects->subject[i];
+		bool precedes =
+			s->kind < of->kind || (s->kind == of->kind && s->origin != of->origin);
+
+		if (s->used && precedes && name_is_same(s->name, of->name)) {
+			*ret_owner = (struct name_owner){ s->kind, s->name };
+			return true;
+		}
+	}
+	return false;
 }
 
-/* 0 or -EEXIST. */
-static int append_underscores(const struct subjects *subjects, enum subject_kind kind, char *name,
-			      size_t size)
+bool subject_is_of(const struct subject *subject, const char *text)
 {
-	size_t wanted = count_underscores(subjects, kind, name), length = strlen(name);
-
-	if (!wanted)
-		return 0;
-	if (!may_change_name(kind) || length + wanted >= size)
-		return -EEXIST;
-	memset(name + length, '_', wanted);
-	name[length + wanted] = '\0';
-	return 0;
+	return subject->origin == file_number(text);
 }
 
-int subjects_find(const struct subjects *subjects, enum subject_kind kind, const char *name)
+bool subjects_keeps_name(const struct subjects *subjects, size_t subject)
 {
-	char clean[SUBJECT_NAME_MAX];
+	struct name_owner owner;
 
-	name_clean(clean, sizeof(clean), name);
+	return !find_name_owner(subjects, &subjects->subject[subject], &owner);
+}
+
+int subjects_find(const struct subjects *subjects, enum subject_kind kind, const char *text)
+{
 	for (size_t i = 0; i < subjects->count; i++) {
 		const struct subject *s = &subjects->subject[i];
 
-		if (s->used && s->kind == kind && !strcmp(s->name, clean))
+		if (s->used && s->kind == kind && subject_is_of(s, text) &&
+		    subjects_keeps_name(subjects, i))
 			return (int)i;
 	}
 	return -1;
 }
 
-int subjects_find_entered(const struct subjects *subjects, enum subject_kind kind, const char *name)
+static void note_clash(struct subjects *subjects, const struct subject *s, const char *text,
+		       const struct name_owner *owner)
 {
-	char clean[SUBJECT_NAME_MAX];
+	static const char *const words[] = {
+		[SUBJECT_NONE] = "plugin", [SUBJECT_SERVICE] = "service",
+		[SUBJECT_PROBE] = "probe", [SUBJECT_PROCESS] = "process",
+		[SUBJECT_UNIT] = "unit",   [SUBJECT_CONTAINER] = "container",
+		[SUBJECT_USER] = "user",   [SUBJECT_COMMAND] = "command",
+	};
+	struct subject_clash *clash = &subjects->clashes[s->kind];
+	char escaped[SUBJECT_NAME_MAX];
 
-	name_clean(clean, sizeof(clean), name);
-	if (append_underscores(subjects, kind, clean, sizeof(clean)) != 0)
-		return -1;
-	return subjects_find(subjects, kind, clean);
+	name_escape(escaped, sizeof(escaped), text);
+	if (!clash->text[0])
+		snprintf(clash->text, sizeof(clash->text),
+			 "series of the %s \"%s\" are called \"%s\", as the %s \"%s\" has its name "
+			 "already; rename one of them to choose another",
+			 words[s->kind], escaped, s->name, words[owner->kind], owner->name);
 }
 
-int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char *name)
+/* The first attempt that no other has is its name. */
+static void choose_name(struct subjects *subjects, struct subject *s, const char *text)
 {
-	char clean[SUBJECT_NAME_MAX];
-	struct subject *s;
-	int status, found;
+	struct name_owner owner = { SUBJECT_NONE, NULL };
+	unsigned attempt = 0;
 
-	name_clean(clean, sizeof(clean), name);
-	status = append_underscores(subjects, kind, clean, sizeof(clean));
-	if (status == 0 && kind == SUBJECT_SERVICE)
-		status = subjects_reserve(subjects, kind, clean, 0);
-	if (status)
-		return status;
-	found = subjects_find(subjects, kind, clean);
+	name_attempt(s->name, sizeof(s->name), text, attempt);
+	while (find_name_owner(subjects, s, &owner))
+		name_attempt(s->name, sizeof(s->name), text, ++attempt);
+	if (attempt)
+		note_clash(subjects, s, text, &owner);
+}
+
+int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char *text)
+{
+	struct subject made = { .kind = kind, .used = true, .origin = file_number(text) };
+	int found = subjects_find(subjects, kind, text), status = 0;
+	struct subject *s;
+
 	if (found >= 0) {
-		subjects_join(subjects, (size_t)found);
+		subjects_add_row(subjects, (size_t)found);
 		return found;
 	}
-	s = claim_subject(subjects);
+	choose_name(subjects, &made, text);
+	if (kind == SUBJECT_SERVICE)
+		status = subjects_reserve(subjects, kind, made.name, 0);
+	s = status ? NULL : claim_subject(subjects);
 	if (!s)
 		return -ENOMEM;
-	*s = (struct subject){
-		.kind = kind, .used = true, .rows = 1, .generation = ++subjects->generation
-	};
-	memcpy(s->name, clean, sizeof(clean));
+	made.generation = ++subjects->generation;
+	*s = made;
+	subjects_add_row(subjects, (size_t)(s - subjects->subject));
 	return (int)(s - subjects->subject);
 }
 
-void subjects_join(struct subjects *subjects, size_t subject)
+void subjects_add_row(struct subjects *subjects, size_t subject)
 {
 	subjects->subject[subject].rows++;
 }
@@ -249,4 +222,19 @@ void subjects_done(struct subjects *subjects)
 	free(subjects->subject);
 	free(subjects->reserved);
 	*subjects = (struct subjects){ 0 };
+}
+
+bool subjects_claim_clash(struct subjects *subjects, uint64_t now_ns, struct error *ret_clash)
+{
+	for (size_t i = 0; i < sizeof(subjects->clashes) / sizeof(*subjects->clashes); i++) {
+		struct subject_clash *clash = &subjects->clashes[i];
+		bool is_due = !clash->claimed_ns || now_ns - clash->claimed_ns > CLASH_AGAIN_NS;
+
+		if (!clash->text[0] || !is_due)
+			continue;
+		error_set(ret_clash, 0, "%s", clash->text);
+		*clash = (struct subject_clash){ .claimed_ns = now_ns };
+		return true;
+	}
+	return false;
 }

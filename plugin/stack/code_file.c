@@ -5,14 +5,14 @@
  */
 #include "code_file.h"
 
-#include "config/name.h"
+#include "util/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DELETED "_(deleted)" /* as name_clean() writes the " (deleted)" of /proc/PID/maps */
+#define DELETED "_(deleted)" /* as utf8_clean() writes the " (deleted)" of /proc/PID/maps */
 
 int code_files_init(struct code_files *files, struct file_helper *helper)
 {
@@ -50,7 +50,7 @@ static char *make_file_text(const char *path)
 	char clean[256], *text;
 	size_t length;
 
-	name_clean(clean, sizeof(clean), name ? name + 1 : path);
+	utf8_clean(clean, sizeof(clean), name ? name + 1 : path);
 	length = strlen(clean);
 	if (length > strlen(DELETED) && !strcmp(clean + length - strlen(DELETED), DELETED))
 		clean[length - strlen(DELETED)] = '\0';

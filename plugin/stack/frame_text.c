@@ -5,7 +5,7 @@
  */
 #include "frame_text.h"
 
-#include "config/name.h"
+#include "util/utf8.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static void clean_frame_name(char *to, const char *name, size_t length)
 		length = sizeof(whole) - 1;
 	memcpy(whole, name, length);
 	whole[length] = '\0';
-	name_clean(to, NAME_SIZE_MAX, whole);
+	utf8_clean(to, NAME_SIZE_MAX, whole);
 	for (; *to; to++)
 		if (*to == ';')
 			*to = '_';

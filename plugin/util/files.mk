@@ -13,4 +13,5 @@ libengine_a_SOURCES += \
 	plugin/util/pace.c plugin/util/pace.h \
 	plugin/util/regex.c plugin/util/regex.h \
 	plugin/util/scoped_open.c plugin/util/scoped_open.h \
-	plugin/util/thread.c plugin/util/thread.h
+	plugin/util/thread.c plugin/util/thread.h \
+	plugin/util/utf8.c plugin/util/utf8.h

@@ -139,7 +139,8 @@ UNIT_TESTS = \
 	tests/unit/util/test_kernel_file \
 	tests/unit/util/test_message \
 	tests/unit/util/test_number \
-	tests/unit/util/test_regex
+	tests/unit/util/test_regex \
+	tests/unit/util/test_utf8
 
 check_LIBRARIES = tests/libtest.a
 tests_libtest_a_SOURCES = \

@@ -12,14 +12,14 @@
 #define GROUP_DIRECTORY_MAX 256 /* bytes of a directory's name, with the NUL */
 #define GROUP_TEXT_MAX 124      /* bytes of a key's text, with the NUL */
 #define GROUP_ID_LENGTH 64      /* hexadecimal digits of a container's id */
-#define GROUP_HASH_LENGTH 9     /* '~' and 8 digits: suffix of a shortened text */
+#define GROUP_HASH_LENGTH 9     /* '+' and 8 digits: suffix of a shortened text */
 #define GROUP_USER_SIZE 20      /* user-UID, zero-padded; the id of a user's container follows */
 
 /* The identity of a unit, user, container or command. Units and machines are spelt as systemd does,
  * with \x2d. */
 struct group_key {
 	__u32 kind;
-	char text[GROUP_TEXT_MAX]; /* zero-padded; a text that is too long ends with ~ and a hash */
+	char text[GROUP_TEXT_MAX]; /* zero-padded; a text that is too long ends with + and a hash */
 };
 
 /* State of the way down one path, zero at first. */
@@ -173,7 +173,7 @@ GROUP_LOOP int group_set_text(struct group_walk *walk)
 	}
 	if (walk->length - walk->begin < GROUP_TEXT_MAX)
 		return 0;
-	key->text[GROUP_TEXT_MAX - 1 - GROUP_HASH_LENGTH] = '~';
+	key->text[GROUP_TEXT_MAX - 1 - GROUP_HASH_LENGTH] = '+';
 	for (__u32 i = 0; i < GROUP_HASH_LENGTH - 1; i++) {
 		__u32 digit = hash >> (28 - 4 * i) & 15;
 

@@ -100,7 +100,7 @@ static void test_process_of_no_service(void)
 	}
 }
 
-/* If a service has the name of its series, the process has none. */
+/* If a service has the name of its series, those of the process get another. */
 static void test_process_of_a_service_name(void)
 {
 	struct fixture f;
@@ -110,7 +110,7 @@ static void test_process_of_a_service_name(void)
 	subjects_reserve(&f.services.lifecycle.subjects, SUBJECT_SERVICE, "web-77-1234", 0);
 	label_process(&f, 1, 12.34, 77, CONFIGURED, PROCESS_ALIVE);
 	refresh(&f, 100);
-	CHECK_TEXT(process_subject(&f, 1), "(none)");
+	CHECK_TEXT(process_subject(&f, 1), "web-77-1234+eccdd4fe");
 	fixture_done(&f);
 }
 

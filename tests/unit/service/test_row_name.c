@@ -44,7 +44,7 @@ static void claim_unit(struct fixture *f, uint32_t row, const char *name)
 
 static void claim_container(struct fixture *f, uint32_t row, const char *id, const char *name)
 {
-	char other_name[SUBJECT_NAME_MAX];
+	char other_name[SUBJECT_TEXT_MAX];
 
 	claim_key(f, row, GROUP_DOCKER, id, 1);
 	snprintf(other_name, sizeof(other_name), "%s-%.12s", name, id);
@@ -244,7 +244,7 @@ static void test_no_replicas(void)
 		refresh(&f, 100);
 		refresh(&f, 110);
 		/* A Service block has the name, too. */
-		CHECK_TEXT(subject(&f, 3), "web_");
+		CHECK_TEXT(subject(&f, 3), "web+48721ef2");
 		CHECK_TEXT(subject(&f, 4), "web-b");
 		fixture_done(&f);
 	}
@@ -267,8 +267,8 @@ static void test_replicas_renamed(void)
 	refresh(&f, 120);
 	refresh(&f, 130);
 	CHECK_TEXT(subject(&f, 5), "proxy");
-	CHECK_TEXT(subject(&f, 3), "proxy-aaaaaaaaaaaa");
-	CHECK_TEXT(subject(&f, 4), "proxy-aaaaaaaaaaaa");
+	CHECK_TEXT(subject(&f, 3), "proxy+6d67f11c");
+	CHECK_TEXT(subject(&f, 4), "proxy+6d67f11c");
 	CASE("replicas with another name, one ends and another comes");
 	end(&f, 3);
 	refresh(&f, 140);
@@ -276,8 +276,8 @@ static void test_replicas_renamed(void)
 	refresh(&f, 420);
 	claim_replica(&f, 3, ID_C, "proxy", WORKLOAD_SWARM);
 	refresh(&f, 430);
-	CHECK_TEXT(subject(&f, 4), "proxy-aaaaaaaaaaaa");
-	CHECK_TEXT(subject(&f, 3), "proxy-aaaaaaaaaaaa");
+	CHECK_TEXT(subject(&f, 4), "proxy+6d67f11c");
+	CHECK_TEXT(subject(&f, 3), "proxy+6d67f11c");
 	fixture_done(&f);
 	CASE("replicas with a reserved name");
 	fixture_init(&f);
@@ -285,7 +285,7 @@ static void test_replicas_renamed(void)
 	claim_replica(&f, 4, ID_B, "web", WORKLOAD_SWARM);
 	refresh(&f, 100);
 	refresh(&f, 110);
-	CHECK_TEXT(subject(&f, 3), "web_");
+	CHECK_TEXT(subject(&f, 3), "web+48721ef2");
 	CHECK_TEXT(subject(&f, 4), "web_");
 	fixture_done(&f);
 }
@@ -311,8 +311,8 @@ static void test_ranks(void)
 			refresh(&f, 110 + 20 * (double)n);
 		}
 		CHECK_TEXT(subject(&f, 3), "nginx");
-		CHECK_TEXT(subject(&f, 4), "nginx-aaaaaaaaaaaa");
-		CHECK_TEXT(subject(&f, 5), "nginx_");
+		CHECK_TEXT(subject(&f, 4), "nginx+6f885c30");
+		CHECK_TEXT(subject(&f, 5), "nginx+6f885c31");
 		fixture_done(&f);
 	}
 }
@@ -322,8 +322,11 @@ static void test_reserved(void)
 	static const struct {
 		const char *name, *want;
 	} cases[] = {
-		{ "web", "web_" },     { "kernel", "kernel_" }, { "self", "self_" },
-		{ "other", "other_" }, { "a/b", "a_b" },
+		{ "web", "web+48721ef2" },
+		{ "kernel", "kernel+f7c3fb19" },
+		{ "self", "self+d40792b8" },
+		{ "other", "other+c2562a56" },
+		{ "a/b", "a_b" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -356,8 +359,8 @@ static void test_claimed_by_both(void)
 	claim_container(&f, 4, ID_A, "web");
 	refresh(&f, 100);
 	refresh(&f, 110);
-	CHECK_TEXT(subject(&f, 3), "web_");
-	CHECK_TEXT(subject(&f, 4), "web__");
+	CHECK_TEXT(subject(&f, 3), "web+48721ef2");
+	CHECK_TEXT(subject(&f, 4), "web+48721ef3");
 	fixture_done(&f);
 }
 

@@ -5,11 +5,12 @@
 #include "tests/unit/testing.h"
 
 #include "plugin/service/subject.h"
+#include "plugin/util/clock.h"
 
-#include <errno.h>
-
+#define S(seconds) ((uint64_t)(seconds)*NS_PER_S)
 #define X16 "0123456789abcdef"
 #define X112 X16 X16 X16 X16 X16 X16 X16
+#define X118 X112 "012345"
 #define X127 X112 "0123456789abcde"
 
 static void test_numbers(void)
@@ -84,7 +85,7 @@ static void test_kinds(void)
 	service = subjects_enter(&s, SUBJECT_SERVICE, "web");
 	CHECK_INT(service == command, 0);
 	CHECK_INT(subjects_enter(&s, SUBJECT_SERVICE, "web"), service);
-	CHECK_TEXT(entered(&s, SUBJECT_COMMAND, "web"), "web_");
+	CHECK_TEXT(entered(&s, SUBJECT_COMMAND, "web"), "web+48721ef2");
 	subjects_done(&s);
 }
 
@@ -107,42 +108,38 @@ static void test_reserved(void)
 		const char *name, *want;
 	} cases[] = {
 		{ "nginx", "nginx" },
-		{ "self", "self_" },
-		{ "self_", "self__" },
-		{ "web", "web_" },
-		{ "web ", "web__" },
-		{ "web_", "web__" },
-		{ "web/", "web__" },
-		{ "web\xff", "web__" },
-		{ "web.", "web._" },
-		{ "web__", "web___" },
-		{ "we b", "we_b" },
-		{ "Web", "Web" },
-		{ "web1", "web1" },
-		{ "my app", "my_app_" },
-		{ "my.app", "my.app_" },
+		{ "self", "self+d40792b8" },
+		{ "self_", "self_" },
+		{ "web", "web+48721ef2" },
+		{ "web ", "web_" },
+		{ "web_", "web_+19ea21ab" },
+		{ "db", "db+b53ba1e4" },
+		{ "db_", "db_" },
+		{ "db__", "db__+2a6e1f12" },
+		{ "my app", "my_app+23dfc299" },
+		{ "my.app", "my.app+81408c63" },
+		{ "my_app", "my_app+99a8cdd8" },
 		{ "my-app", "my-app" },
-		{ "db", "db___" },
-		{ "db_", "db____" },
-		{ "db__", "db_____" },
 		{ "late", "late" },
-		{ "late_", "late___" },
-		{ "", "___" },
-		{ ".", "___" },
+		{ "late_", "late_+383497bb" },
+		{ "", "_+84222326" },
+		{ ".", "_+86018bb2" },
+		{ "_", "_+8602484f" },
 		{ "disk", "disk" },
-		{ "disk-0", "disk-0_" },
-		{ "disk-17", "disk-17_" },
-		{ "disk-17_", "disk-17__" },
+		{ "disk-0", "disk-0+6342f4e2" },
+		{ "disk-17", "disk-17+aac3137c" },
+		{ "disk-17_", "disk-17_" },
 		{ "disk-", "disk-" },
 		{ "disk-x", "disk-x" },
 		{ "disk-1-2", "disk-1-2" },
-		{ "net", "net_" },
+		{ "net", "net+2571b219" },
 		{ "net-1", "net-1" },
-		{ "web-7557-204877", "web-7557-204877_" },
+		{ "Web", "Web" },
+		{ "web1", "web1" },
+		{ "web-7557-204877", "web-7557-204877+787609fc" },
 		{ "web-7557", "web-7557" },
-		{ "web-7557-", "web-7557-" },
 		{ "web-7557-2-3", "web-7557-2-3" },
-		{ "web-1-2", "web-1-2_" },
+		{ "web-1-2", "web-1-2+76777b0d" },
 		{ "web--1-2", "web--1-2" },
 	};
 	struct subjects s = { 0 };
@@ -154,15 +151,114 @@ static void test_reserved(void)
 		CHECK_TEXT(entered(&s, SUBJECT_COMMAND, cases[i].name), cases[i].want);
 	}
 	CASE("a process gives way to services and probes");
-	CHECK_INT(subjects_enter(&s, SUBJECT_PROCESS, "web-1-2"), -EEXIST);
-	CHECK_INT(subjects_enter(&s, SUBJECT_PROCESS, "disk-1"), -EEXIST);
+	CHECK_TEXT(entered(&s, SUBJECT_PROCESS, "web-1-2"), "web-1-2+76777b0d");
+	CHECK_TEXT(entered(&s, SUBJECT_PROCESS, "disk-1"), "disk-1+6342f32f");
 	CHECK_TEXT(entered(&s, SUBJECT_PROCESS, "web-7557-204877"), "web-7557-204877");
 	CASE("a service does not");
 	CHECK_TEXT(entered(&s, SUBJECT_SERVICE, "disk-1"), "disk-1");
-	CASE("no room for underscores");
+	CASE("a long name");
 	CHECK_INT(subjects_reserve(&s, SUBJECT_SERVICE, X127, 0), 0);
-	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, X127), -EEXIST);
-	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, X127 "cut"), -EEXIST);
+	CHECK_TEXT(entered(&s, SUBJECT_COMMAND, X127), X118 "+32878fe2");
+	CHECK_TEXT(entered(&s, SUBJECT_COMMAND, X127 "cut"), X118 "+c64e1d27");
+	subjects_done(&s);
+}
+
+/* Two that a receiver would take for one. */
+static void test_alike(void)
+{
+	static const struct {
+		enum subject_kind kinds[2];
+		const char *texts[2], *names[2], *message;
+	} cases[] = {
+		{ { SUBJECT_SERVICE, SUBJECT_SERVICE },
+		  { "web.1", "web_1" },
+		  { "web.1", "web_1+08d71a62" },
+		  "series of the service \"web_1\" are called \"web_1+08d71a62\", as the service "
+		  "\"web.1\" has its name already; rename one of them to choose another" },
+		{ { SUBJECT_COMMAND, SUBJECT_COMMAND },
+		  { "a_b", "a;b" },
+		  { "a_b", "a_b+04a28e96" },
+		  "series of the command \"a;b\" are called \"a_b+04a28e96\", as the command \"a_b\"" },
+		{ { SUBJECT_COMMAND, SUBJECT_COMMAND },
+		  { "redis", "redis\xe2\x80\x8b" },
+		  { "redis", "redis_" },
+		  NULL },
+		{ { SUBJECT_COMMAND, SUBJECT_COMMAND },
+		  { "redis_", "redis\xe2\x80\x8b" },
+		  { "redis_", "redis_+39a71718" },
+		  "series of the command \"redis\\xe2\\x80\\x8b\" are called" },
+		{ { SUBJECT_UNIT, SUBJECT_UNIT },
+		  { "foo;bar", "foo_bar" },
+		  { "foo_bar", "foo_bar+1662ffbe" },
+		  "series of the unit \"foo_bar\" are called" },
+		{ { SUBJECT_UNIT, SUBJECT_CONTAINER },
+		  { "web.1", "web_1" },
+		  { "web.1", "web_1+08d71a62" },
+		  "as the unit \"web.1\"" },
+		{ { SUBJECT_CONTAINER, SUBJECT_UNIT },
+		  { "web.1", "web_1" },
+		  { "web.1", "web_1" },
+		  NULL },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct error error = { "" };
+		struct subjects s = { 0 };
+
+		CASE("\"%s\" and \"%s\"", cases[i].texts[0], cases[i].texts[1]);
+		for (size_t k = 0; k < 2; k++)
+			CHECK_TEXT(entered(&s, cases[i].kinds[k], cases[i].texts[k]),
+				   cases[i].names[k]);
+		CHECK_INT(subjects_claim_clash(&s, S(1), &error), cases[i].message != NULL);
+		CHECK_HAS(error.text, cases[i].message ?: "");
+		subjects_done(&s);
+	}
+}
+
+/* A name that was told apart stays so, and an earlier kind gets the name. */
+static void test_again(void)
+{
+	struct subjects s = { 0 };
+	int first, second;
+
+	CASE("the one that had the name ends");
+	first = subjects_enter(&s, SUBJECT_COMMAND, "a_b");
+	second = subjects_enter(&s, SUBJECT_COMMAND, "a b");
+	subjects_release(&s, (size_t)first);
+	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, "a b"), second);
+	CHECK_TEXT(s.subject[second].name, "a_b+04833893");
+	CASE("a command has the name of a unit's second choice");
+	CHECK_TEXT(entered(&s, SUBJECT_UNIT, "u.v"), "u.v");
+	CHECK_TEXT(entered(&s, SUBJECT_COMMAND, "u_v+3e4af412"), "u_v+3e4af412");
+	CHECK_TEXT(entered(&s, SUBJECT_UNIT, "u_v"), "u_v+3e4af412");
+	CHECK_INT(subjects_find(&s, SUBJECT_COMMAND, "u_v+3e4af412"), -1);
+	CHECK_TEXT(entered(&s, SUBJECT_COMMAND, "u_v+3e4af412"), "u_v+3e4af412+b9d827f1");
+	CHECK_TEXT(entered(&s, SUBJECT_COMMAND, "u_v+3e4af412"), "u_v+3e4af412+b9d827f1");
+	subjects_done(&s);
+}
+
+/* Whoever makes names makes one message an hour. */
+static void test_messages(void)
+{
+	struct error error = { "" };
+	struct subjects s = { 0 };
+
+	CASE("messages");
+	entered(&s, SUBJECT_COMMAND, "a_b");
+	entered(&s, SUBJECT_UNIT, "u_v");
+	CHECK_INT(subjects_claim_clash(&s, S(1), &error), false);
+	entered(&s, SUBJECT_COMMAND, "a b");
+	entered(&s, SUBJECT_COMMAND, "a;b");
+	CHECK_INT(subjects_claim_clash(&s, S(2), &error), true);
+	CHECK_HAS(error.text, "\"a b\"");
+	entered(&s, SUBJECT_COMMAND, "a\nb");
+	entered(&s, SUBJECT_UNIT, "u.v");
+	CHECK_INT(subjects_claim_clash(&s, S(3), &error), true);
+	CHECK_HAS(error.text, "unit \"u.v\"");
+	CHECK_INT(subjects_claim_clash(&s, S(3601), &error), false);
+	CHECK_INT(subjects_claim_clash(&s, S(3603), &error), true);
+	CHECK_HAS(error.text, "\"a\\x0ab\"");
+	CHECK_INT(subjects_claim_clash(&s, S(9999), &error), false);
 	subjects_done(&s);
 }
 
@@ -177,7 +273,7 @@ static void test_many(void)
 		if (subjects_enter(&s, SUBJECT_COMMAND, name) != i)
 			CHECK_INT(i, -1);
 	}
-	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, "name_4321"), 4321);
+	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, "name 4321"), 4321);
 	CHECK_TEXT(s.subject[17].name, "name_17");
 	subjects_done(&s);
 }
@@ -187,6 +283,9 @@ int main(void)
 	test_numbers();
 	test_kinds();
 	test_reserved();
+	test_alike();
+	test_again();
+	test_messages();
 	test_many();
 	return testing_end();
 }

@@ -222,9 +222,9 @@ static void test_rows(void)
 	CHECK_INT(subjects_enter(&subjects, SUBJECT_COMMAND, "net"), 0);
 	CHECK_INT(subjects_enter(&subjects, SUBJECT_COMMAND, "disk"), 1);
 	CHECK_INT(subjects_enter(&subjects, SUBJECT_COMMAND, "disk-7"), 2);
-	CHECK_TEXT(subjects.subject[0].name, "net_");
+	CHECK_TEXT(subjects.subject[0].name, "net+2571b219");
 	CHECK_TEXT(subjects.subject[1].name, "disk");
-	CHECK_TEXT(subjects.subject[2].name, "disk-7_");
+	CHECK_TEXT(subjects.subject[2].name, "disk-7+6342f695");
 	subjects_done(&subjects);
 }
 
