@@ -35,24 +35,28 @@ size_t name_clean(char *to, size_t size, const char *name)
 	return length;
 }
 
-void name_attempt(char *to, size_t size, const char *name, unsigned attempt)
+void name_append_hash(char *name, size_t size, uint64_t origin, unsigned attempt)
 {
-	size_t length = name_clean(to, size, name), most = size - 1 - NAME_SUFFIX_LENGTH;
+	size_t length = strlen(name), most = size - 1 - NAME_SUFFIX_LENGTH;
 
-	if (attempt == 0 && length < size)
-		return;
 	length = length < most ? length : most;
-	snprintf(to + length, size - length, "+%08x", (unsigned)file_number(name) + attempt);
+	snprintf(name + length, size - length, "+%08x", (unsigned)origin + attempt);
 }
 
-bool name_same_letter(char a, char b)
+void name_attempt(char *to, size_t size, const char *name, unsigned attempt)
 {
-	return (a == '.' ? '_' : a) == (b == '.' ? '_' : b);
+	if (name_clean(to, size, name) >= size || attempt > 0)
+		name_append_hash(to, size, file_number(name), attempt);
+}
+
+char name_fold(char c)
+{
+	return c == '.' ? '_' : c;
 }
 
 bool name_is_same(const char *a, const char *b)
 {
-	for (; *a && name_same_letter(*a, *b); a++)
+	for (; *a && name_fold(*a) == name_fold(*b); a++)
 		b++;
 	return *a == *b;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define SUBJECT_NAME_MAX 128 /* bytes with the NUL: collectd's DATA_MAX_NAME_LEN */
 #define SUBJECT_TEXT_MAX 256 /* of a text that a name is made of, which need not be clean */
@@ -13,12 +14,16 @@
  * UTF-8, becomes '_'. It is neither empty nor "." nor "..". Returns its length, also if that is more than fits. */
 size_t name_clean(char *to, size_t size, const char *name);
 
-/* Writes the clean name. A name that is cut ends with '+' and 8 digits, a hash of the whole name. So does each further
- * attempt (from 1 on) to find a name that no other has; each has other digits. size: more than NAME_SUFFIX_LENGTH. */
+/* Appends '+' and 8 digits to a clean name, which is cut if needed. Each attempt to find a name that no other has gets
+ * other digits. origin: hash of the text that the name was made of; size: more than NAME_SUFFIX_LENGTH. */
+void name_append_hash(char *name, size_t size, uint64_t origin, unsigned attempt);
+
+/* Writes the clean name. A name that is cut has a hash of the whole name appended, and so has each further attempt, from 1
+ * on. */
 void name_attempt(char *to, size_t size, const char *name, unsigned attempt);
 
-/* Are two characters of names the same for all receivers? Graphite has '_' for '.'. */
-bool name_same_letter(char a, char b);
+/* The letter that a receiver may have for this one: Graphite has '_' for '.'. */
+char name_fold(char c);
 
 /* Are two clean names the same for a receiver? */
 bool name_is_same(const char *a, const char *b);

@@ -59,24 +59,29 @@ static enum name_state name_value(const struct label *label, uint64_t value, cha
 	return NAME_FOUND;
 }
 
-/* The names of the plugin's own series and of "other" are reserved: a label with such a name gets
- * an underscore. */
-enum name_state label_name(const struct label *label, const unsigned char *key, char *to,
-			   size_t size)
+enum name_state label_text(const struct label *label, const unsigned char *key,
+			   char text[DECODE_TEXT_MAX])
 {
-	char text[DECODE_TEXT_MAX];
-
 	if (label->is_text || !label->kind->name)
-		label->kind->name_bytes(label, key + label->offset, text, sizeof(text));
-	else if (name_value(label, label_value(label, key), text, sizeof(text)) == NAME_PENDING)
+		label->kind->name_bytes(label, key + label->offset, text, DECODE_TEXT_MAX);
+	else if (name_value(label, label_value(label, key), text, DECODE_TEXT_MAX) == NAME_PENDING)
 		return NAME_PENDING;
 	for (size_t i = 0; i < label->step_count; i++)
 		if (!decode_apply(&label->step[i], text))
 			return NAME_NONE;
-	name_clean(to, size - 1, text);
-	if (name_is_reserved(to))
-		strcat(to, "_");
 	return NAME_FOUND;
+}
+
+/* The names of the plugin's own series and of "other" are reserved: a label with such a name gets
+ * an underscore. */
+size_t label_clean(char *to, size_t size, const char *text)
+{
+	size_t length = name_clean(to, size - 1, text);
+
+	if (!name_is_reserved(to))
+		return length;
+	strcat(to, "_");
+	return length + 1;
 }
 
 const char *label_word(const struct label *label)

@@ -29,11 +29,13 @@ void labels_use_names(struct labels *labels, const struct label_names *names);
 /* The number that a label reads from a key. */
 uint64_t label_value(const struct label *label, const unsigned char *key);
 
-/* Writes the name of a label that is not a service, cleaned for collectd, into `size` bytes with
- * the NUL. NAME_NONE: a Decode line leaves out keys with this value. NAME_PENDING: a later reading
- * finds the name. */
-enum name_state label_name(const struct label *label, const unsigned char *key, char *to,
-			   size_t size);
+/* Writes the text that a label, which is not a service, has for a key. NAME_NONE: a Decode line
+ * leaves out keys with this value. NAME_PENDING: a later reading finds the text. */
+enum name_state label_text(const struct label *label, const unsigned char *key,
+			   char text[DECODE_TEXT_MAX]);
+
+/* Writes a label's text as series have it, see name_clean(). */
+size_t label_clean(char *to, size_t size, const char *text);
 
 /* The word by which Label lines refer to it. */
 const char *label_word(const struct label *label);

@@ -53,7 +53,7 @@ static bool has_numbers(const char *name, const char *base, unsigned numbers)
 	size_t length = strlen(base);
 
 	for (size_t i = 0; i < length; i++)
-		if (!name_same_letter(name[i], base[i]))
+		if (name_fold(name[i]) != name_fold(base[i]))
 			return false;
 	return is_number_list(name + length, strlen(name + length), numbers);
 }

@@ -4,6 +4,7 @@ libengine_a_SOURCES += \
 	plugin/table/cells.c plugin/table/cells.h \
 	plugin/table/key_name.c plugin/table/key_name.h \
 	plugin/table/key_state.h \
+	plugin/table/key_text.c plugin/table/key_text.h \
 	plugin/table/keys.c plugin/table/keys.h \
 	plugin/table/kind.c plugin/table/kind.h \
 	plugin/table/moments.c plugin/table/moments.h \

@@ -5,11 +5,13 @@
  * more than twice its own. Names without series are summed in the series "other" of their subject.
  * Names of different functions do not compete: the values of an argument take series only from
  * other values of the same function, and the name of a function without an argument always has
- * series.
+ * series. Where receivers would take two names for one, the name that they have unchanged keeps it, so
+ * that all tables agree; else the older one does.
  */
 #include "key_name.h"
 
 #include "config/name.h"
+#include "key_text.h"
 #include "schema/label_kind.h"
 
 #include <math.h>
@@ -17,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OTHER "other"
 #define ABSENT_READINGS 10    /* without the key, until its name is no longer dispatched */
 #define FORGOTTEN_READINGS 13 /* without the key, until receivers have forgotten the name, too */
 #define STAY_READINGS 10      /* that a name has series at least */
@@ -28,75 +29,6 @@ static const struct labels *labels_of(const struct table *table)
 	return &table->schema.labels;
 }
 
-static bool is_of_service(const struct labels *labels)
-{
-	return labels->subject >= 0 && labels->label[labels->subject].kind == label_kind_service();
-}
-
-/* --- texts --- */
-
-/* Hyphens separate the parts of a type instance, so a part must not contain any. */
-static void add_name_part(char *to, size_t room, const char *part)
-{
-	size_t length = strlen(to);
-
-	if (length)
-		to[length++] = '-';
-	snprintf(to + length, room + 1, "%s", part);
-	for (; to[length]; length++)
-		if (to[length] == '-')
-			to[length] = '_';
-}
-
-/* The limit to which parts have to be cut so that their total fits. Only parts longer than the
- * limit are cut, so a long part never shortens a short one. */
-static size_t part_limit(const size_t *lengths, size_t count, size_t total)
-{
-	size_t most = total, sum;
-
-	do {
-		sum = 0;
-		for (size_t i = 0; i < count; i++)
-			sum += lengths[i] < most ? lengths[i] : most;
-	} while (sum > total && most--);
-	return most;
-}
-
-/* The parts of a type instance, cut so that their total fits. */
-static void join_parts(char parts[][LABELS_TEXT_MAX], size_t count, char *to)
-{
-	size_t lengths[LABELS_MAX], most;
-
-	for (size_t i = 0; i < count; i++)
-		lengths[i] = strlen(parts[i]);
-	most = part_limit(lengths, count, LABELS_TEXT_MAX - (count ? count : 1));
-	to[0] = '\0';
-	for (size_t i = 0; i < count; i++) {
-		char part[LABELS_TEXT_MAX];
-
-		name_clean(part, most + 1, parts[i]);
-		add_name_part(to, most, part);
-	}
-}
-
-/* False: a name is pending. */
-static bool name_labels(const struct labels *labels, const unsigned char *key, char *to)
-{
-	char parts[LABELS_MAX][LABELS_TEXT_MAX] = { "" };
-	size_t count = 0;
-
-	for (int i = 0; i < (int)labels->count; i++) {
-		const struct label *label = &labels->label[i];
-
-		if (i == labels->subject || label_is_absent(label, key))
-			continue;
-		if (label_name(label, key, parts[count++], LABELS_TEXT_MAX) == NAME_PENDING)
-			return false;
-	}
-	join_parts(parts, count, to);
-	return true;
-}
-
 /* Did the program itself use this key for what found no room for a key of its own? */
 static bool is_other_key(const struct labels *labels, const unsigned char *key)
 {
@@ -104,47 +36,6 @@ static bool is_other_key(const struct labels *labels, const unsigned char *key)
 		if (i != labels->subject && label_is_other(&labels->label[i], key))
 			return true;
 	return false;
-}
-
-/* False: it is pending. */
-static bool name_key_subject(const struct table *table, const struct snapshot *snapshot,
-			     const struct key_entry *entry, int subject, char *to)
-{
-	const struct labels *labels = labels_of(table);
-
-	to[0] = '\0';
-	if (table->schema.subject.cpu)
-		snprintf(to, SUBJECT_NAME_MAX, "cpu%d", entry->cpu);
-	else if (subject >= 0)
-		snprintf(to, SUBJECT_NAME_MAX, "%s", snapshot->subjects.subject[subject].name);
-	else if (labels->subject >= 0)
-		return label_name(&labels->label[labels->subject], entry->key, to,
-				  SUBJECT_NAME_MAX) != NAME_PENDING;
-	return true;
-}
-
-/* NAME_FOUND: the key matches the Label lines of the Probe block. */
-static enum name_state choose_by_labels(const struct table *table, const struct snapshot *snapshot,
-					const struct key_entry *entry, int subject)
-{
-	const struct labels *labels = labels_of(table);
-
-	for (size_t i = 0; i < labels->count; i++) {
-		enum name_state state = NAME_FOUND;
-		char name[SUBJECT_NAME_MAX];
-
-		if (!table->keys.choice.globs[i] && !labels->label[i].step_count)
-			continue;
-		if (labels->label[i].kind == label_kind_service())
-			name_key_subject(table, snapshot, entry, subject, name);
-		else
-			state = label_name(&labels->label[i], entry->key, name, sizeof(name));
-		if (state != NAME_FOUND)
-			return state;
-		if (!label_choice_fits(&table->keys.choice, i, name))
-			return NAME_NONE;
-	}
-	return NAME_FOUND;
 }
 
 /* --- groups --- */
@@ -183,20 +74,56 @@ static uint32_t group_of_key(const struct table *table, const unsigned char *key
 
 /* --- finding --- */
 
-static uint64_t hash_name(const struct keys *keys, const struct key_name *name)
+static uint64_t hash_origin(const struct keys *keys, const struct key_name *name)
 {
-	uint64_t hash = index_hash(&keys->by_name, name->is_other, name->subject,
-				   strlen(name->subject) + 1);
+	uint64_t hash = index_hash(&keys->by_origin, name->is_other, &name->subject_origin,
+				   sizeof(name->subject_origin));
 
-	return index_hash(&keys->by_name, hash, name->labels, strlen(name->labels));
+	return index_hash(&keys->by_origin, hash, &name->labels_origin,
+			  sizeof(name->labels_origin));
 }
 
-static bool is_same_name(const void *of, uint32_t number, const void *wanted)
+static bool has_same_origin(const void *of, uint32_t number, const void *wanted)
 {
 	const struct key_name *a = &((const struct keys *)of)->name[number], *b = wanted;
 
-	return a->generation && a->is_other == b->is_other && !strcmp(a->subject, b->subject) &&
-	       !strcmp(a->labels, b->labels);
+	return a->generation && a->is_other == b->is_other &&
+	       a->subject_origin == b->subject_origin && a->labels_origin == b->labels_origin;
+}
+
+static uint64_t hash_folded(const struct keys *keys, uint64_t hash, const char *text)
+{
+	for (; *text; text++) {
+		char c = name_fold(*text);
+
+		hash = index_hash(&keys->by_name, hash, &c, 1);
+	}
+	return hash;
+}
+
+/* The same for all names that are the same for a receiver. */
+static uint64_t hash_name(const struct keys *keys, const struct key_name *name)
+{
+	return hash_folded(keys, hash_folded(keys, name->is_other, name->subject), name->labels);
+}
+
+static bool is_alike(const void *of, uint32_t number, const void *wanted)
+{
+	const struct key_name *a = &((const struct keys *)of)->name[number], *b = wanted;
+
+	return a != b && a->generation && key_text_is_same(a, b);
+}
+
+static struct key_name *find_alike(struct keys *keys, const struct key_name *name)
+{
+	uint32_t number = index_find(&keys->by_name, hash_name(keys, name), is_alike, keys, name);
+
+	return number == INDEX_NONE ? NULL : &keys->name[number];
+}
+
+static void index_name(struct keys *keys, const struct key_name *name)
+{
+	index_add(&keys->by_name, hash_name(keys, name), (uint32_t)(name - keys->name));
 }
 
 /* A quarter of the names is reserved for "other" ones, of which each service has one at most. */
@@ -254,11 +181,45 @@ static bool has_series_room(const struct keys *keys, const struct key_name *name
 	return name->is_always_shown || keys->groups[name->group].shown < keys->shown_max;
 }
 
+static void write_alike(char to[KEY_NAME_TEXT_MAX], const struct key_name *name)
+{
+	snprintf(to, KEY_NAME_TEXT_MAX, "%s%s%s", name->subject,
+		 name->subject[0] && name->labels[0] ? "/" : "", name->labels);
+}
+
+/* Changes the one or the other name if a new name is like another. A changed name is indexed again; its
+ * old entry in the index is removed when the reading ends. */
+static void distinguish_name(struct keys *keys, struct key_name *new)
+{
+	struct key_name *other = find_alike(keys, new), *changed = new;
+
+	if (other && !keys->is_any_alike)
+		write_alike(keys->alike[0], new);
+	if (other && new->is_exact && !other->is_exact) {
+		changed = other;
+		other = new;
+	}
+	if (!other) {
+		index_name(keys, new);
+		return;
+	}
+	do {
+		key_text_distinguish(changed, other);
+		other = find_alike(keys, changed);
+	} while (other);
+	index_name(keys, changed);
+	if (changed != new)
+		index_name(keys, new);
+	if (!keys->is_any_alike)
+		write_alike(keys->alike[1], changed);
+	keys->is_any_alike = true;
+}
+
 /* Finds a name, or adds it. Returns its number; INDEX_NONE: there is no room. */
 static uint32_t enter_name(struct keys *keys, const struct key_name *name)
 {
-	uint64_t hash = hash_name(keys, name);
-	uint32_t number = index_find(&keys->by_name, hash, is_same_name, keys, name);
+	uint64_t hash = hash_origin(keys, name);
+	uint32_t number = index_find(&keys->by_origin, hash, has_same_origin, keys, name);
 
 	if (number != INDEX_NONE)
 		return number;
@@ -268,7 +229,8 @@ static uint32_t enter_name(struct keys *keys, const struct key_name *name)
 	keys->name[number] = *name;
 	keys->name[number].generation = ++keys->generation;
 	keys->name[number].seen = keys->readings;
-	index_add(&keys->by_name, hash, number);
+	index_add(&keys->by_origin, hash, number);
+	distinguish_name(keys, &keys->name[number]);
 	if (!name->is_other && has_series_room(keys, name) && may_have_series(keys, name))
 		give_series(keys, &keys->name[number]);
 	return number;
@@ -277,21 +239,9 @@ static uint32_t enter_name(struct keys *keys, const struct key_name *name)
 /* The number of the "other" name that counts for a name without series. */
 static uint32_t other_name_of(struct table *table, const struct key_name *name)
 {
-	const struct labels *labels = labels_of(table);
-	struct key_name other = { .is_other = true };
-	const char *behind = strchr(name->labels, '-');
+	struct key_name other;
 
-	if (!name->subject[0] || is_of_service(labels))
-		memcpy(other.subject, name->subject, sizeof(other.subject));
-	else
-		strcpy(other.subject, OTHER);
-	if (behind && function_label(labels))
-		add_name_part(other.labels, (size_t)(behind - name->labels), name->labels);
-	else if (name->labels[0])
-		add_name_part(other.labels, sizeof(OTHER), OTHER);
-	for (; behind; behind = strchr(behind + 1, '-'))
-		add_name_part(other.labels, sizeof(OTHER), OTHER);
-	other.group = name->group;
+	key_text_other(table, name, &other);
 	table->keys.groups[name->group].has_other = true;
 	return enter_name(&table->keys, &other);
 }
@@ -299,15 +249,12 @@ static uint32_t other_name_of(struct table *table, const struct key_name *name)
 enum name_state key_name_of(struct table *table, const struct snapshot *snapshot,
 			    const struct key_entry *entry, int subject, uint32_t *ret_number)
 {
-	enum name_state state = choose_by_labels(table, snapshot, entry, subject);
 	struct key_name name = { 0 };
+	enum name_state state = key_text(table, snapshot, entry, subject, &name);
 	uint32_t number = INDEX_NONE;
 
 	if (state != NAME_FOUND)
 		return state;
-	if (!name_key_subject(table, snapshot, entry, subject, name.subject) ||
-	    !name_labels(labels_of(table), entry->key, name.labels))
-		return NAME_PENDING;
 	name.group = group_of_key(table, entry->key);
 	name.is_always_shown = function_label(labels_of(table)) && !strchr(name.labels, '-');
 	if (!is_other_key(labels_of(table), entry->key))
@@ -340,6 +287,7 @@ static void age_names(struct table *table)
 {
 	struct keys *keys = &table->keys;
 
+	index_clear(&keys->by_origin);
 	index_clear(&keys->by_name);
 	for (uint32_t i = 0; i < keys->name_count; i++) {
 		struct key_name *name = &keys->name[i];
@@ -355,7 +303,8 @@ static void age_names(struct table *table)
 			drop_name(table, i);
 			continue;
 		}
-		index_add(&keys->by_name, hash_name(keys, name), i);
+		index_add(&keys->by_origin, hash_origin(keys, name), i);
+		index_name(keys, name);
 		name->score = 0.75 * name->score + 0.25 * (double)name->growth;
 		name->growth = 0;
 	}

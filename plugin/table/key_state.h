@@ -15,11 +15,16 @@
 
 struct cgroup_rows;
 
+#define KEY_NAME_TEXT_MAX (SUBJECT_NAME_MAX + LABELS_TEXT_MAX) /* SUBJECT/LABELS */
+
 /* The name of series of a table of keys: a plugin instance and the labels in a type instance. Keys
- * with the same name are summed. */
+ * with the same texts are summed. */
 struct key_name {
-	char subject[SUBJECT_NAME_MAX]; /* empty: the probe */
-	char labels[LABELS_TEXT_MAX];   /* empty: none */
+	char subject[SUBJECT_NAME_MAX];           /* empty: the probe */
+	char labels[LABELS_TEXT_MAX];             /* empty: none */
+	uint64_t subject_origin, labels_origin;   /* hashes of the texts that these were made of */
+	unsigned subject_attempt, labels_attempt; /* that have a hash appended; 0: it has none */
+	bool is_exact;                            /* receivers have the texts unchanged */
 	uint64_t generation;  /* changes when the entry is used for another name; 0: free */
 	uint64_t seen;        /* the last reading that had a key with this name */
 	uint64_t shown_at;    /* the reading at which it got its series */
@@ -60,7 +65,9 @@ struct keys {
 	size_t entry_count, entry_max;
 	struct key_name *name;
 	size_t name_count, name_max, name_free;
-	struct index by_key, by_name;
+	struct index by_key;
+	struct index by_origin,
+		by_name; /* names; by_name is the same for names that are for a receiver */
 	struct label_choice choice;
 	const struct cgroup_rows *cgroup_rows; /* for labels that are numbers of cgroups */
 	uint64_t generation;
@@ -76,6 +83,8 @@ struct keys {
 	size_t rows;  /* of the last reading */
 	bool is_full; /* a key found no room, so it is not counted */
 	bool full_reported, filled_reported;
+	bool is_any_alike, alike_reported;
+	char alike[2][KEY_NAME_TEXT_MAX]; /* a name that two keys would have, and what one has */
 };
 
 #endif

@@ -42,7 +42,8 @@ uint64_t keys_memory(const struct table *table)
 	uint64_t cells = size_sum(schema->row_cells, accumulator_cells(schema));
 	uint64_t index = 4 * sizeof(uint32_t);
 	uint64_t entry = sizeof(struct key_entry) + schema->labels.key_size + index;
-	uint64_t names = size_product(names_most(&table->rows), sizeof(struct key_name) + index);
+	uint64_t names =
+		size_product(names_most(&table->rows), sizeof(struct key_name) + 3 * index);
 
 	entry = size_sum(entry, size_product(cells, sizeof(uint64_t)));
 	return size_sum(size_product(entries_most(&table->rows), entry), names);
@@ -373,7 +374,8 @@ int keys_start(struct table *table, struct error *error)
 	keys->groups = calloc(keys->group_count, sizeof(*keys->groups));
 	if (!keys->entry || !keys->now || !keys->groups ||
 	    index_init(&keys->by_key, keys->entry_max) ||
-	    index_init(&keys->by_name, keys->name_max))
+	    index_init(&keys->by_origin, keys->name_max) ||
+	    index_init(&keys->by_name, 2 * keys->name_max)) /* a name may change once a reading */
 		return error_set(error, -ENOMEM, "map %s: no memory for its keys", table->name);
 	for (size_t i = 0; i < keys->group_count; i++)
 		allowance_init(&keys->groups[i].new_series, keys->shown_max);
@@ -446,6 +448,14 @@ bool keys_trouble(struct table *table, struct error *ret_trouble)
 			  table->name, keys->entry_max);
 		return true;
 	}
+	if (keys->is_any_alike && !keys->alike_reported) {
+		keys->alike_reported = true;
+		error_set(ret_trouble, -EEXIST,
+			  "map %s: keys of two names would have one series \"%s\"; those of the "
+			  "one are called \"%s\"",
+			  table->name, keys->alike[0], keys->alike[1]);
+		return true;
+	}
 	if (report_function_other(table, ret_trouble))
 		return true;
 	if (keys->filled_reported || table->schema.subject.kind != SUBJECT_KEY ||
@@ -468,6 +478,7 @@ void keys_done(struct keys *keys)
 	free(keys->groups);
 	free(keys->now);
 	index_done(&keys->by_key);
+	index_done(&keys->by_origin);
 	index_done(&keys->by_name);
 	*keys = (struct keys){ 0 };
 }

@@ -90,7 +90,7 @@ def make_upstreams(tree):
         tree.file("db1", "fan", f"gauge-requests_in_progress-upstream-{name}", 12 - position)
         tree.file("db1", "fan", f"latency-upstream-{name}-average", (1 + position) / 1000)
     tree.file("db1", "fan", "latency-in_upstream", 0.008)
-    for upstream, requests in (("127.0.0.1:3306", 3), ("[2001:db8::1]:80", 0.75), ("other", 0.25)):
+    for upstream, requests in (("127.0.0.1:3306", 3), ("_2001:db8::1_:80", 0.75), ("other", 0.25)):
         tree.file("db1", "front", f"gauge-requests_in_progress-upstream-{upstream}", requests)
         tree.file("db1", "front", f"latency-upstream-{upstream}-average", requests / 1000)
         tree.file("db1", "front", f"errors-upstream-{upstream}", 0)
@@ -194,8 +194,8 @@ def test_upstreams(check, output):
     check.equal("where a request's time goes", page.mostly["span", "Where a request's time goes"],
                 "mostly upstream 127.0.0.1:3306, 60 %")
     check.equal("the slowest upstream", page.mostly["span", title], "mostly 127.0.0.1:3306, 75 %")
-    check.equal("upstreams, from above", list(page.charts["span"][title]), ["other", "[2001:db8::1]:80", "127.0.0.1:3306"])
-    check.equal("their response times", page.charts["span"]["Mean response time of upstreams"]["[2001:db8::1]:80"],
+    check.equal("upstreams, from above", list(page.charts["span"][title]), ["other", "_2001:db8::1_:80", "127.0.0.1:3306"])
+    check.equal("their response times", page.charts["span"]["Mean response time of upstreams"]["_2001:db8::1_:80"],
                 ["750 µs"] * 3)
 
 

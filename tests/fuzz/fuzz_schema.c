@@ -113,12 +113,14 @@ static void read_key(const struct btf *btf, uint32_t id)
 		FUZZ_WANT(labels.count <= LABELS_MAX && labels.subject < (int)LABELS_MAX);
 		for (size_t k = 0; k < labels.count; k++) {
 			const struct label *label = &labels.label[k];
-			char name[LABELS_TEXT_MAX];
+			char text[DECODE_TEXT_MAX], name[LABELS_TEXT_MAX];
 
 			FUZZ_WANT((uint64_t)label->offset + label->size <= labels.key_size);
 			if (!label->kind->name && !label->kind->name_bytes)
 				continue;
-			label_name(label, key, name, sizeof(name));
+			if (label_text(label, key, text) != NAME_FOUND)
+				continue;
+			label_clean(name, sizeof(name), text);
 			FUZZ_WANT(name[0]);
 		}
 		labels_done(&labels);

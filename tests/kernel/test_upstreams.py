@@ -111,7 +111,7 @@ class Upstream:
         """As series have it."""
         if self.kind == "unix":
             return self.where.replace("/", "_").replace("-", "_")
-        return f"[::1]:{self.where[1]}" if self.kind == "tcp6" else f"127.0.0.1:{self.where[1]}"
+        return f"_::1_:{self.where[1]}" if self.kind == "tcp6" else f"127.0.0.1:{self.where[1]}"
 
     def connect(self):
         sock = socket.socket(self.family, self.type)

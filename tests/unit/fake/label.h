@@ -46,4 +46,16 @@ static inline void labels_add(struct labels *labels, struct label label)
 	labels->label[labels->count++] = label;
 }
 
+/* The name of one label. */
+static inline enum name_state label_name(const struct label *label, const unsigned char *key,
+					 char *to, size_t size)
+{
+	char text[DECODE_TEXT_MAX] = "";
+	enum name_state state = label_text(label, key, text);
+
+	if (state == NAME_FOUND)
+		label_clean(to, size, text);
+	return state;
+}
+
 #endif

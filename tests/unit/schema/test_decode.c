@@ -6,6 +6,7 @@
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/configuration.h"
+#include "tests/unit/fake/label.h"
 
 #include "plugin/schema/label_block.h"
 #include "plugin/service/name_tables.h"

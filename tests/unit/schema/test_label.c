@@ -278,7 +278,7 @@ static void test_endpoints(void)
 		{ { ENDPOINT_IPV4, 127, 0, 0, 1, 0x0c, (char)0xea }, 20, "127.0.0.1:3306" },
 		{ { ENDPOINT_IPV6, 0x20, 1, 0x0d, (char)0xb8, [16] = 1, 0, 80 },
 		  20,
-		  "[2001:db8::1]:80" },
+		  "_2001:db8::1_:80" },
 		{ "/run/a.sock", 20, "_run_a.sock" },
 		{ "@", 20, "@" },
 		{ { ENDPOINT_IPV6, 'a', 'b' }, 18, "_ab" },
