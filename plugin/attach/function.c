@@ -26,7 +26,7 @@ static void ignore_in_block(const struct functions *functions, const struct func
 			    const char *what, const char *name, const char *why)
 {
 	message(LOG_ERR, "probe %s: ignoring %s%s%s%s in <Function \"%s\">: %s", functions->probe,
-		what, name ? " \"" : "", name ?: "", name ? "\"" : "", block->name, why);
+		what, name ? " \"" : "", name ?: "", name ? "\"" : "", block->text, why);
 }
 
 /* --- services --- */
@@ -34,7 +34,7 @@ static void ignore_in_block(const struct functions *functions, const struct func
 static bool find_service(const struct config *config, const char *name, size_t *ret_number)
 {
 	for (size_t i = 0; i < config->service_count; i++)
-		if (config_same_name(config->services[i].name, name)) {
+		if (!strcmp(config->services[i].name, name)) {
 			*ret_number = i;
 			return true;
 		}

@@ -4,8 +4,6 @@
  */
 #include "config.h"
 
-#include "name.h"
-
 #include "bpf/lib/services/service.h"
 
 #include <bpf/libbpf.h>
@@ -15,15 +13,6 @@
 
 #define MEMORY_MIB 320
 #define MEMORY_CPUS 16 /* MEMORY_MIB is enough for so many possible CPUs */
-
-bool config_same_name(const char *a, const char *b)
-{
-	char left[CONFIG_NAME_MAX], right[CONFIG_NAME_MAX];
-
-	name_clean(left, sizeof(left), a);
-	name_clean(right, sizeof(right), b);
-	return !strcmp(left, right);
-}
 
 /* Per-CPU maps have a copy for each possible CPU, so machines with many CPUs need more. */
 static unsigned default_memory_mib(void)
@@ -91,7 +80,7 @@ bool config_needs_proc(const struct config *config)
 const struct probe_config *config_probe(const struct config *config, const char *name)
 {
 	for (size_t i = 0; i < config->probe_count; i++)
-		if (config_same_name(config->probes[i].name, name))
+		if (!strcmp(config->probes[i].name, name))
 			return &config->probes[i];
 	return NULL;
 }

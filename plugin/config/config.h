@@ -88,7 +88,8 @@ struct argument_config {
 
 /* Functions that are counted under one name. */
 struct function_config {
-	char name[CONFIG_NAME_MAX];     /* clean, without hyphens */
+	char text[CONFIG_NAME_MAX];     /* its name as it was given */
+	char name[CONFIG_NAME_MAX];     /* as series have it, without hyphens */
 	struct attach_config *attaches; /* without a program */
 	size_t attach_count;
 	struct strings services; /* names of Service blocks; none: every service */
@@ -106,7 +107,7 @@ struct function_config {
 };
 
 struct probe_config {
-	char name[CONFIG_NAME_MAX]; /* clean */
+	char name[CONFIG_NAME_MAX]; /* that of the object */
 	char *object;               /* path, or NULL for the one in the object directory */
 	struct strings options;     /* of the object: switch on programs that are off by default */
 	struct strings collect, ignore; /* globs of metrics */
@@ -190,14 +191,11 @@ bool config_has_responses(const struct config *config);
 /* Do Service blocks need /proc (ProcessMatch, PidFile)? */
 bool config_needs_proc(const struct config *config);
 
-/* The block of the probe with this (cleaned) name, or NULL. */
+/* The block of the probe with this name, or NULL. */
 const struct probe_config *config_probe(const struct config *config, const char *name);
 
 /* The Table block of a map, or NULL. */
 const struct table_config *config_table(const struct probe_config *probe, const char *map);
-
-/* Would services or probes of these names have the same series? */
-bool config_same_name(const char *a, const char *b);
 
 void service_config_done(struct service_config *service);
 void function_config_done(struct function_config *function);

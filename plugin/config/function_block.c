@@ -283,13 +283,40 @@ const struct option function_options[] = {
 
 /* --- the block --- */
 
-/* Cleans a name for series, where a hyphen separates parts. */
-static void clean_function_name(char *to, const char *name)
+/* The other function of this probe that has the name for a receiver; NULL: there is none. */
+static const struct function_config *find_alike_function(const struct probe_config *probe,
+							 const struct function_config *of)
 {
-	name_clean(to, CONFIG_NAME_MAX, name);
-	for (; *to; to++)
-		if (*to == '-')
-			*to = '_';
+	for (size_t i = 0; i < probe->function_count; i++)
+		if (&probe->functions[i] != of && name_is_same(probe->functions[i].name, of->name))
+			return &probe->functions[i];
+	return NULL;
+}
+
+/* A hyphen separates parts of the names of series. */
+static void attempt_function_name(struct function_config *function, unsigned attempt)
+{
+	name_attempt(function->name, sizeof(function->name), function->text, attempt);
+	for (char *at = function->name; *at; at++)
+		if (*at == '-')
+			*at = '_';
+}
+
+static void name_function_block(struct context *parent, const oconfig_item_t *block,
+				struct function_config *function)
+{
+	const struct function_config *alike;
+	unsigned attempt = 0;
+
+	attempt_function_name(function, attempt);
+	alike = find_alike_function(parent->probe, function);
+	while (find_alike_function(parent->probe, function))
+		attempt_function_name(function, ++attempt);
+	if (alike)
+		block_note(
+			parent, block,
+			"its series are called \"%s\", as <Function \"%s\"> has its name already",
+			function->name, alike->text);
 }
 
 /* The function of this name, which is created if needed; NULL after a message. */
@@ -298,21 +325,21 @@ static struct function_config *get_function(struct context *parent, const oconfi
 {
 	struct probe_config *probe = parent->probe;
 	struct function_config *function;
-	char cleaned[CONFIG_NAME_MAX];
 
-	clean_function_name(cleaned, name);
 	for (size_t i = 0; i < probe->function_count; i++)
-		if (!strcmp(probe->functions[i].name, cleaned))
+		if (!strcmp(probe->functions[i].text, name))
 			return &probe->functions[i];
 	if (probe->function_count == FUNCTIONS_MAX) {
 		block_mistake(parent, block, "a Probe block has at most %d of them", FUNCTIONS_MAX);
 		return NULL;
 	}
 	function = block_append(&probe->functions, &probe->function_count, sizeof(*function));
-	if (function)
-		strcpy(function->name, cleaned);
-	else
+	if (!function) {
 		block_mistake(parent, block, "out of memory");
+		return NULL;
+	}
+	strcpy(function->text, name);
+	name_function_block(parent, block, function);
 	return function;
 }
 
@@ -389,7 +416,7 @@ void function_blocks_finish(struct probe_config *probe, struct mistakes *mistake
 			i++;
 			continue;
 		}
-		snprintf(name, sizeof(name), "<Function \"%s\">", function->name);
+		snprintf(name, sizeof(name), "<Function \"%s\">", function->text);
 		if (function->attach_count || !function->is_partial)
 			mistake_ignore(mistakes, name, "%s", wrong);
 		probe->function_ignored = true;

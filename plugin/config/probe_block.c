@@ -311,7 +311,7 @@ static struct probe_config *get_probe(struct context *parent, const oconfig_item
 	struct probe_config *probe;
 
 	for (size_t i = 0; i < config->probe_count; i++)
-		if (config_same_name(config->probes[i].name, name))
+		if (!strcmp(config->probes[i].name, name))
 			return &config->probes[i];
 	if (config->probe_count == CONFIG_PROBES_MAX) {
 		parent->excess_probes++;
@@ -319,7 +319,7 @@ static struct probe_config *get_probe(struct context *parent, const oconfig_item
 	}
 	probe = block_append(&config->probes, &config->probe_count, sizeof(*probe));
 	if (probe) {
-		name_clean(probe->name, sizeof(probe->name), name);
+		strcpy(probe->name, name);
 		probe->enable = true;
 		return probe;
 	}

@@ -305,14 +305,8 @@ static struct service_config *get_service(struct context *parent, const oconfig_
 
 	for (size_t i = 0; i < config->service_count; i++) {
 		service = &config->services[i];
-		if (!config_same_name(service->name, name))
-			continue;
-		if (strcmp(service->name, name) != 0)
-			block_note(parent, block,
-				   "it is one service with <Service \"%s\">, as their series "
-				   "would have one name",
-				   service->name);
-		return service;
+		if (!strcmp(service->name, name))
+			return service;
 	}
 	if (config->service_count == CONFIG_SERVICES_MAX) {
 		parent->excess_services++;

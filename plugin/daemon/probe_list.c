@@ -31,32 +31,50 @@ static double interval_of_probe(const struct probe_list *list, const struct prob
 static bool has_probe(const struct probe_list *list, const char *name)
 {
 	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->probes[i].name, name))
+		if (name_is_same(list->probes[i].name, name))
 			return true;
 	return false;
 }
 
-/* Two probes of one name, or a probe named as the plugin itself, would write the same series, also
- * those under "ebpf-self". */
-static bool check_probe_name(const struct probe_list *list, const char *name, const char *path)
+/* A probe named as the plugin itself would write the same series under "ebpf-self". */
+static bool check_probe_name(const char *object, const char *path)
 {
-	const char *why = self_reserved(name)     ? "this name is reserved"
-			  : has_probe(list, name) ? "another object has this name already"
-						  : NULL;
+	char name[CONFIG_NAME_MAX];
 
-	if (why)
-		message(LOG_ERR, "skipping %s as the probe %s: %s; rename it", path, name, why);
-	return !why;
+	name_clean(name, sizeof(name), object);
+	if (!self_reserved(name))
+		return true;
+	message(LOG_ERR, "skipping %s as the probe %s: this name is reserved; rename it", path,
+		name);
+	return false;
+}
+
+/* The first attempt that no other probe has is its name. */
+static void choose_probe_name(const struct probe_list *list, const char *object,
+			      char name[CONFIG_NAME_MAX])
+{
+	char escaped[4 * CONFIG_NAME_MAX];
+	unsigned attempt = 0;
+
+	name_attempt(name, CONFIG_NAME_MAX, object, attempt);
+	while (has_probe(list, name))
+		name_attempt(name, CONFIG_NAME_MAX, object, ++attempt);
+	name_escape(escaped, sizeof(escaped), object);
+	if (attempt)
+		message(LOG_WARNING,
+			"series of the probe \"%s\" are called \"%s\", as another probe has its name "
+			"already; rename one of them to choose another",
+			escaped, name);
 }
 
 /* A probe that is not opened later counts as off: its count-tier_NAME is 0. */
-static struct probe *add_probe_entry(struct probe_list *list, const char *name)
+static struct probe *add_probe_entry(struct probe_list *list, const char *object)
 {
 	struct probe *probe = &list->probes[list->count];
 
-	publication_init(&list->publications[list->count++]);
 	*probe = (struct probe){ .subscriber = -1 };
-	snprintf(probe->name, sizeof(probe->name), "%s", name);
+	choose_probe_name(list, object, probe->name);
+	publication_init(&list->publications[list->count++]);
 	return probe;
 }
 
@@ -78,10 +96,10 @@ static void open_probe_of_object(struct probe_list *list, const char *object)
 	}
 	snprintf(own, sizeof(own), "%s/%s" OBJECT_SUFFIX, list->config->object_dir, object);
 	path = path ?: own;
-	name_clean(name, sizeof(name), object);
-	if (!check_probe_name(list, name, path))
+	if (!check_probe_name(object, path))
 		return;
-	probe = add_probe_entry(list, name);
+	probe = add_probe_entry(list, object);
+	memcpy(name, probe->name, sizeof(name));
 	if (!services->object.bpf)
 		return;
 	status = probe_open(probe, name, path, interval_of_probe(list, block), block, services,
@@ -148,6 +166,7 @@ static void report_missing_probe(struct probe_list *list, const struct probe_con
 				 struct dirent *const *entries, int count)
 {
 	const char **names = calloc((size_t)count + 1, sizeof(*names));
+	char name[CONFIG_NAME_MAX];
 	struct error text;
 
 	if (!names)
@@ -156,11 +175,12 @@ static void report_missing_probe(struct probe_list *list, const struct probe_con
 		names[i] = entries[i]->d_name;
 	probe_mistake_missing(&text, block, names);
 	free(names);
-	if (block->enable && !self_reserved(block->name))
-		self_report_off(list->self, LOG_ERR, add_probe_entry(list, block->name)->name,
-				text.text);
-	else
+	name_clean(name, sizeof(name), block->name);
+	if (!block->enable || self_reserved(name)) {
 		message(LOG_ERR, "%s", text.text);
+		return;
+	}
+	self_report_off(list->self, LOG_ERR, add_probe_entry(list, block->name)->name, text.text);
 }
 
 /* Is there no object, neither in the directory nor by an option Object? */

@@ -6,9 +6,9 @@
  */
 #include "sampler.h"
 
+#include "config/name.h"
 #include "util/clock.h"
 #include "util/thread.h"
-#include "util/utf8.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -201,7 +201,7 @@ static void add_sampler(struct sampler *sampler, struct probe *probe, const stru
 	char whole[1024];
 
 	snprintf(whole, sizeof(whole), "%s-%s", probe->name, bpf_program__name(sample->program));
-	utf8_clean(s->name, sizeof(s->name), whole);
+	name_clean(s->name, sizeof(s->name), whole);
 	s->probe = probe;
 	s->sample = sample;
 	s->pace.hz = block->frequency_hz > 0 ? block->frequency_hz : sample->hz;

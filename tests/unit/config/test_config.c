@@ -340,7 +340,7 @@ static void test_merged_probes(void)
 			    "<Probe \"p q\">\nEnable true\nOption \"x\"\nParameter \"n\" 1\n"
 			    "<Function \"f\">\nLatency true\n</Function>\n"
 			    "<Table \"m\">\nEntries 5\n<Key \"k\">\n</Key>\n</Table>\n</Probe>",
-			    "<Probe \"p_q\">\nEnable true\nOption \"x\"\nOption \"y\"\n"
+			    "<Probe \"p q\">\nEnable true\nOption \"x\"\nOption \"y\"\n"
 			    "Parameter \"n\" 1\nAttach \"kprobe:f\"\nAttach \"kprobe:f\"\n"
 			    "<Function \"f\">\nAttach \"kprobe:g\"\nAttach \"kprobe:g\"\n"
 			    "</Function>\n<Table \"m\">\nEachCpu true\n</Table>\n</Probe>"),
@@ -387,9 +387,10 @@ static void test_differences(void)
 		{ "<Probe \"p\">\n<Table \"m\">\nEntries 1\n</Table>\n</Probe>",
 		  "<Probe \"p\">\n<Table \"m\">\nEntries 2\n</Table>\n</Probe>",
 		  "using Entries 2 in <Table \"m\">: an earlier line has Entries 1;" },
-		{ "<Service \"a b\">\nProcess \"x\"\n</Service>",
-		  "<Service \"a_b\">\nProcess \"y\"\n</Service>",
-		  "using <Service \"a_b\">: it is one service with <Service \"a b\">" },
+		{ "<Probe \"p\">\n<Function \"a.b\">\nAttach \"kprobe:f\"\n</Function>\n</Probe>",
+		  "<Probe \"p\">\n<Function \"a-b\">\nAttach \"kprobe:g\"\n</Function>\n</Probe>",
+		  "using <Function \"a-b\">: its series are called \"a_b+04644884\", as <Function \"a.b\"> "
+		  "has its name already" },
 		{ "<Service \"b\">\nProcess \"b\"\n</Service>\n" IN_A("Process \"c\""),
 		  "<Service \"b\">\nProcess \"c\"\n</Service>",
 		  "using Process \"c\" in <Service \"b\">: Process \"c\" of <Service \"a\"> has no "

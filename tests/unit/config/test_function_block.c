@@ -124,6 +124,24 @@ static void test_bad(void)
 	}
 }
 
+/* Names that receivers would take for one. */
+static void test_alike(void)
+{
+	static const char text[] = PROBE(FUNCTION("a b", AT) FUNCTION("a_b", AT) FUNCTION("a.b", AT)
+						 FUNCTION("a b", "Latency true\n"));
+	struct config config;
+
+	CASE("alike");
+	CHECK_UINT(read_text(&config, text), 0);
+	CHECK_UINT(config.probes[0].function_count, 3);
+	CHECK_TEXT(config.probes[0].functions[0].name, "a_b");
+	CHECK_TEXT(config.probes[0].functions[0].text, "a b");
+	CHECK_INT(config.probes[0].functions[0].latency, true);
+	CHECK_TEXT(config.probes[0].functions[1].name, "a_b+04f4ad52");
+	CHECK_TEXT(config.probes[0].functions[2].name, "a.b+0466522d");
+	config_done(&config);
+}
+
 static void test_many(void)
 {
 	char text[64 * 300] = "<Probe \"functions\">\n";
@@ -146,6 +164,7 @@ int main(void)
 	test_all();
 	test_good();
 	test_bad();
+	test_alike();
 	test_many();
 	return testing_end();
 }

@@ -81,8 +81,8 @@ static void link_object(const char *object, const char *name, bool there)
 		unlink(path);
 }
 
-/* If two objects have the same name in series, the first one is the probe; none may have a name
- * of the plugin's own series. */
+/* If two objects have the same name in series, the second one gets another; none may have a name of the plugin's own
+ * series. */
 static void test_object_names(void)
 {
 	static const struct {
@@ -112,16 +112,17 @@ static void test_object_names(void)
 		 directory);
 	configure(text);
 	CHECK_INT(daemon_callbacks.init(), 0);
-	CHECK_HAS(message_with("is on"), "probe a_b is on");
-	CHECK_HAS(message_with("/a_b.bpf.o"),
-		  "/a_b.bpf.o as the probe a_b: another object has this name already; rename it");
+	CHECK_HAS(message_with("probe a_b is on"), "is on");
+	CHECK_HAS(message_with("series of the probe \"a_b\" are called"),
+		  "are called \"a_b+04f4ad52\", as another probe has its name already");
+	CHECK_HAS(message_with("probe a_b+04f4ad52 is on"), "is on");
 	CHECK_HAS(message_with("/self.bpf.o"), "as the probe self: this name is reserved");
 	CHECK_HAS(message_with("skipping /none/there.bpf.o"), ": this name is reserved; rename it");
 	CHECK_HAS(message_with("/other.bpf.o"), ": this name is reserved; rename it");
 	CHECK_HAS(message_with("skipping sixty-four-bytes-"),
 		  "its name has 64 bytes or more; rename it");
-	CHECK_UINT(daemon_messages(), 6);
-	CHECK_UINT(daemon_callbacks.read_count, 2);
+	CHECK_UINT(daemon_messages(), 9);
+	CHECK_UINT(daemon_callbacks.read_count, 3);
 	CHECK_REAL(interval_of("ebpf/a_b"), 3, 0);
 	read_all();
 	CHECK_REAL(daemon_gauge("self/count-tier_a_b"), 1, 0);
