@@ -12,8 +12,8 @@ import receiver
 from receiver import lib
 
 # What command names may end with, and what is shown of it.
-ODD = {b"\\n": "\\n", b'"q"': '"q"', b"{}=,#": "{}=,#", b"'$(x)`": "'$(x)`", b"%s<>&;|": "%s<>&;|", b"\x7f\n/ ": "____",
-       b"\xe9t\xe9": "_t_", b"\xe2\x82": "__", b"\xe2\x82\xac": "\N{EURO SIGN}"}
+ODD = {b"\\n": "_n", b'"q"': "_q_", b"{}=,#": "_____", b"'$(x)`": "___x__", b"%s<>&;|": "_s_____", b"\x7f\n/ ": "____",
+       b"\xe9t\xe9": "_t_", b"\xe2\x82": "__", b"\xe2\x82\xac": "_"}
 CALL = """
 import sys, time
 with open("/proc/self/comm", "wb") as comm:
