@@ -91,41 +91,6 @@ static bool has_same_origin(const void *of, uint32_t number, const void *wanted)
 	       a->subject_origin == b->subject_origin && a->labels_origin == b->labels_origin;
 }
 
-static uint64_t hash_folded(const struct keys *keys, uint64_t hash, const char *text)
-{
-	for (; *text; text++) {
-		char c = name_fold(*text);
-
-		hash = index_hash(&keys->by_name, hash, &c, 1);
-	}
-	return hash;
-}
-
-/* The same for all names that are the same for a receiver. */
-static uint64_t hash_name(const struct keys *keys, const struct key_name *name)
-{
-	return hash_folded(keys, hash_folded(keys, name->is_other, name->subject), name->labels);
-}
-
-static bool is_alike(const void *of, uint32_t number, const void *wanted)
-{
-	const struct key_name *a = &((const struct keys *)of)->name[number], *b = wanted;
-
-	return a != b && a->generation && key_text_is_same(a, b);
-}
-
-static struct key_name *find_alike(struct keys *keys, const struct key_name *name)
-{
-	uint32_t number = index_find(&keys->by_name, hash_name(keys, name), is_alike, keys, name);
-
-	return number == INDEX_NONE ? NULL : &keys->name[number];
-}
-
-static void index_name(struct keys *keys, const struct key_name *name)
-{
-	index_add(&keys->by_name, hash_name(keys, name), (uint32_t)(name - keys->name));
-}
-
 /* A quarter of the names is reserved for "other" ones, of which each service has one at most. */
 static uint32_t find_free_name(struct keys *keys, bool is_other)
 {
@@ -155,13 +120,51 @@ static void count_shown(struct keys *keys, const struct key_name *name, int chan
 		keys->groups[name->group].shown += (uint32_t)change_series;
 }
 
+/* Another name that has or had series, and that a receiver would take for this one; NULL: there is none. */
+static struct key_name *find_alike(struct keys *keys, const struct key_name *name)
+{
+	for (struct key_name *other = keys->name; other < keys->name + keys->name_count; other++)
+		if (other != name && other->generation && other->was_shown &&
+		    key_text_is_same(other, name))
+			return other;
+	return NULL;
+}
+
+static void write_alike(char to[KEY_NAME_TEXT_MAX], const struct key_name *name)
+{
+	snprintf(to, KEY_NAME_TEXT_MAX, "%s%s%s", name->subject,
+		 name->subject[0] && name->labels[0] ? "/" : "", name->labels);
+}
+
+/* Changes one of two names, if another is like this new one. */
+static void distinguish_name(struct keys *keys, struct key_name *new)
+{
+	struct key_name *other = find_alike(keys, new), *changed = new;
+
+	if (!other)
+		return;
+	if (!keys->is_any_alike)
+		write_alike(keys->alike[0], new);
+	if (new->is_exact && !other->is_exact) {
+		changed = other;
+		other = new;
+	}
+	for (; other; other = find_alike(keys, changed))
+		key_text_distinguish(changed, other);
+	if (!keys->is_any_alike)
+		write_alike(keys->alike[1], changed);
+	keys->is_any_alike = true;
+}
+
 static void give_series(struct keys *keys, struct key_name *name)
 {
+	if (!name->was_shown)
+		distinguish_name(keys, name);
 	if (!name->was_shown && !name->is_always_shown)
 		allowance_use(&keys->groups[name->group].new_series);
 	count_shown(keys, name, 1);
 	name->is_shown = name->was_shown = true;
-	name->shown_at = keys->readings;
+	name->shown_at = (uint32_t)keys->readings;
 }
 
 static void withdraw_series(struct keys *keys, struct key_name *name)
@@ -181,40 +184,6 @@ static bool has_series_room(const struct keys *keys, const struct key_name *name
 	return name->is_always_shown || keys->groups[name->group].shown < keys->shown_max;
 }
 
-static void write_alike(char to[KEY_NAME_TEXT_MAX], const struct key_name *name)
-{
-	snprintf(to, KEY_NAME_TEXT_MAX, "%s%s%s", name->subject,
-		 name->subject[0] && name->labels[0] ? "/" : "", name->labels);
-}
-
-/* Changes the one or the other name if a new name is like another. A changed name is indexed again; its
- * old entry in the index is removed when the reading ends. */
-static void distinguish_name(struct keys *keys, struct key_name *new)
-{
-	struct key_name *other = find_alike(keys, new), *changed = new;
-
-	if (other && !keys->is_any_alike)
-		write_alike(keys->alike[0], new);
-	if (other && new->is_exact && !other->is_exact) {
-		changed = other;
-		other = new;
-	}
-	if (!other) {
-		index_name(keys, new);
-		return;
-	}
-	do {
-		key_text_distinguish(changed, other);
-		other = find_alike(keys, changed);
-	} while (other);
-	index_name(keys, changed);
-	if (changed != new)
-		index_name(keys, new);
-	if (!keys->is_any_alike)
-		write_alike(keys->alike[1], changed);
-	keys->is_any_alike = true;
-}
-
 /* Finds a name, or adds it. Returns its number; INDEX_NONE: there is no room. */
 static uint32_t enter_name(struct keys *keys, const struct key_name *name)
 {
@@ -228,9 +197,8 @@ static uint32_t enter_name(struct keys *keys, const struct key_name *name)
 		return number;
 	keys->name[number] = *name;
 	keys->name[number].generation = ++keys->generation;
-	keys->name[number].seen = keys->readings;
+	keys->name[number].seen = (uint32_t)keys->readings;
 	index_add(&keys->by_origin, hash, number);
-	distinguish_name(keys, &keys->name[number]);
 	if (!name->is_other && has_series_room(keys, name) && may_have_series(keys, name))
 		give_series(keys, &keys->name[number]);
 	return number;
@@ -255,7 +223,7 @@ enum name_state key_name_of(struct table *table, const struct snapshot *snapshot
 
 	if (state != NAME_FOUND)
 		return state;
-	name.group = group_of_key(table, entry->key);
+	name.group = (uint16_t)group_of_key(table, entry->key);
 	name.is_always_shown = function_label(labels_of(table)) && !strchr(name.labels, '-');
 	if (!is_other_key(labels_of(table), entry->key))
 		number = enter_name(&table->keys, &name);
@@ -288,10 +256,9 @@ static void age_names(struct table *table)
 	struct keys *keys = &table->keys;
 
 	index_clear(&keys->by_origin);
-	index_clear(&keys->by_name);
 	for (uint32_t i = 0; i < keys->name_count; i++) {
 		struct key_name *name = &keys->name[i];
-		uint64_t absent = keys->readings - name->seen;
+		uint32_t absent = (uint32_t)keys->readings - name->seen;
 
 		if (!name->generation)
 			continue;
@@ -304,7 +271,6 @@ static void age_names(struct table *table)
 			continue;
 		}
 		index_add(&keys->by_origin, hash_origin(keys, name), i);
-		index_name(keys, name);
 		name->score = 0.75 * name->score + 0.25 * (double)name->growth;
 		name->growth = 0;
 	}
@@ -331,7 +297,8 @@ static struct key_name *find_worst_name(const struct keys *keys, uint32_t group)
 
 	for (struct key_name *name = keys->name; name < keys->name + keys->name_count; name++)
 		if (name->generation && name->is_shown && !name->is_always_shown &&
-		    name->group == group && keys->readings - name->shown_at >= STAY_READINGS &&
+		    name->group == group &&
+		    (uint32_t)keys->readings - name->shown_at >= STAY_READINGS &&
 		    (!worst || name->score < worst->score))
 			worst = name;
 	return worst;

@@ -20,21 +20,22 @@ struct cgroup_rows;
 /* The name of series of a table of keys: a plugin instance and the labels in a type instance. Keys
  * with the same texts are summed. */
 struct key_name {
-	char subject[SUBJECT_NAME_MAX];           /* empty: the probe */
-	char labels[LABELS_TEXT_MAX];             /* empty: none */
-	uint64_t subject_origin, labels_origin;   /* hashes of the texts that these were made of */
-	unsigned subject_attempt, labels_attempt; /* that have a hash appended; 0: it has none */
-	bool is_exact;                            /* receivers have the texts unchanged */
-	uint64_t generation;  /* changes when the entry is used for another name; 0: free */
-	uint64_t seen;        /* the last reading that had a key with this name */
-	uint64_t shown_at;    /* the reading at which it got its series */
-	uint64_t growth;      /* of the ranking column since the last reading */
-	double score;         /* growth, averaged with more weight on recent readings */
-	uint32_t group;       /* index in keys.groups: the names that compete with it */
-	bool is_other;        /* it is an "other" name, for names without series */
-	bool is_always_shown; /* it always has series */
-	bool is_shown;
-	bool was_shown; /* it has already used its allowance for a new name */
+	char subject[SUBJECT_NAME_MAX];         /* empty: the probe */
+	char labels[LABELS_TEXT_MAX];           /* empty: none */
+	uint64_t subject_origin, labels_origin; /* hashes of the texts that these were made of */
+	uint64_t generation; /* changes when the entry is used for another name; 0: free */
+	uint64_t growth;     /* of the ranking column since the last reading */
+	double score;        /* growth, averaged with more weight on recent readings */
+	uint32_t seen;       /* the last reading that had a key with this name */
+	uint32_t shown_at;   /* the reading at which it got its series */
+	uint32_t attempt;    /* to find texts that no other has */
+	uint16_t group;      /* index in keys.groups: the names that compete with it */
+	bool is_exact : 1;   /* receivers have its texts unchanged */
+	bool has_subject_hash : 1, has_labels_hash : 1;
+	bool is_other : 1;        /* it is an "other" name, for names without series */
+	bool is_always_shown : 1; /* it always has series */
+	bool is_shown : 1;
+	bool was_shown : 1; /* it has already used its allowance for a new name */
 };
 
 /* A key that was read, and the cells of its row. */
@@ -65,9 +66,7 @@ struct keys {
 	size_t entry_count, entry_max;
 	struct key_name *name;
 	size_t name_count, name_max, name_free;
-	struct index by_key;
-	struct index by_origin,
-		by_name; /* names; by_name is the same for names that are for a receiver */
+	struct index by_key, by_origin;
 	struct label_choice choice;
 	const struct cgroup_rows *cgroup_rows; /* for labels that are numbers of cgroups */
 	uint64_t generation;

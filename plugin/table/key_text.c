@@ -85,16 +85,29 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return (hash ^ file_number(text)) * 0x100000001b3;
 }
 
-/* The name cut, and with a hash if that makes it like others. */
+/* A changed name has digits of its next attempt. */
+static void append_to_labels(struct key_name *name, const char *joined)
+{
+	cut_parts(name->labels, joined, sizeof(name->labels) - 1 - NAME_SUFFIX_LENGTH);
+	name_append_hash(name->labels, sizeof(name->labels), name->labels_origin, ++name->attempt);
+	name->has_labels_hash = true;
+}
+
+static void append_to_subject(struct key_name *name)
+{
+	name_append_hash(name->subject, sizeof(name->subject), name->subject_origin,
+			 ++name->attempt);
+	name->has_subject_hash = true;
+}
+
+/* A name that is cut has a hash. */
 static void set_labels(struct key_name *name, const char *joined, bool is_whole)
 {
 	size_t most = sizeof(name->labels) - 1;
 
 	if (!cut_parts(name->labels, joined, most) && is_whole)
 		return;
-	cut_parts(name->labels, joined, most - NAME_SUFFIX_LENGTH);
-	name_append_hash(name->labels, sizeof(name->labels), name->labels_origin,
-			 ++name->labels_attempt);
+	append_to_labels(name, joined);
 }
 
 /* False: a text is pending. */
@@ -143,8 +156,7 @@ static bool text_subject(const struct table *table, const struct snapshot *snaps
 		return false;
 	name->subject_origin = file_number(text);
 	if (!clean_label(name, name->subject, sizeof(name->subject), text))
-		name_append_hash(name->subject, sizeof(name->subject), name->subject_origin,
-				 ++name->subject_attempt);
+		append_to_subject(name);
 	return true;
 }
 
@@ -237,21 +249,23 @@ bool key_text_is_same(const struct key_name *a, const struct key_name *b)
 	       name_is_same(a->labels, b->labels);
 }
 
+static void drop_hash(char *text, bool has_hash)
+{
+	if (has_hash)
+		text[strlen(text) - NAME_SUFFIX_LENGTH] = '\0';
+}
+
 /* All series of a device keep one subject, which is changed if that tells the names apart. */
 void key_text_distinguish(struct key_name *name, const struct key_name *other)
 {
-	bool by_subject = name->subject_origin != other->subject_origin;
-	char *text = by_subject ? name->subject : name->labels;
-	unsigned *attempt = by_subject ? &name->subject_attempt : &name->labels_attempt;
 	char joined[LABELS_TEXT_MAX];
 
-	if ((*attempt)++)
-		text[strlen(text) - NAME_SUFFIX_LENGTH] = '\0';
-	if (by_subject) {
-		name_append_hash(text, sizeof(name->subject), name->subject_origin, *attempt);
+	if (name->subject_origin != other->subject_origin) {
+		drop_hash(name->subject, name->has_subject_hash);
+		append_to_subject(name);
 		return;
 	}
-	strcpy(joined, text);
-	cut_parts(text, joined, sizeof(joined) - 1 - NAME_SUFFIX_LENGTH);
-	name_append_hash(text, sizeof(joined), name->labels_origin, *attempt);
+	drop_hash(name->labels, name->has_labels_hash);
+	memcpy(joined, name->labels, sizeof(joined));
+	append_to_labels(name, joined);
 }

@@ -42,8 +42,7 @@ uint64_t keys_memory(const struct table *table)
 	uint64_t cells = size_sum(schema->row_cells, accumulator_cells(schema));
 	uint64_t index = 4 * sizeof(uint32_t);
 	uint64_t entry = sizeof(struct key_entry) + schema->labels.key_size + index;
-	uint64_t names =
-		size_product(names_most(&table->rows), sizeof(struct key_name) + 3 * index);
+	uint64_t names = size_product(names_most(&table->rows), sizeof(struct key_name) + index);
 
 	entry = size_sum(entry, size_product(cells, sizeof(uint64_t)));
 	return size_sum(size_product(entries_most(&table->rows), entry), names);
@@ -301,7 +300,7 @@ static int feed_name(const struct key_reading *r, struct key_entry *entry, struc
 		remember_entry(table, entry);
 		return 0;
 	}
-	keys->name[counted].seen = keys->readings;
+	keys->name[counted].seen = (uint32_t)keys->readings;
 	keys->growth_other += keys->name[counted].is_other ? grown : 0;
 	accumulator = accumulators_at(&table->accumulators, &table->schema, counted,
 				      keys->name[counted].generation, &is_new);
@@ -356,7 +355,7 @@ static int read_key_row(void *to, const struct source_row *row, struct error *er
 		remember_entry(table, entry);
 		return 0;
 	}
-	keys->name[entry->name].seen = keys->readings;
+	keys->name[entry->name].seen = (uint32_t)keys->readings;
 	return feed_name(r, entry, error);
 }
 
@@ -374,8 +373,7 @@ int keys_start(struct table *table, struct error *error)
 	keys->groups = calloc(keys->group_count, sizeof(*keys->groups));
 	if (!keys->entry || !keys->now || !keys->groups ||
 	    index_init(&keys->by_key, keys->entry_max) ||
-	    index_init(&keys->by_origin, keys->name_max) ||
-	    index_init(&keys->by_name, 2 * keys->name_max)) /* a name may change once a reading */
+	    index_init(&keys->by_origin, keys->name_max))
 		return error_set(error, -ENOMEM, "map %s: no memory for its keys", table->name);
 	for (size_t i = 0; i < keys->group_count; i++)
 		allowance_init(&keys->groups[i].new_series, keys->shown_max);
@@ -479,6 +477,5 @@ void keys_done(struct keys *keys)
 	free(keys->now);
 	index_done(&keys->by_key);
 	index_done(&keys->by_origin);
-	index_done(&keys->by_name);
 	*keys = (struct keys){ 0 };
 }
