@@ -6,21 +6,17 @@ import re
 LONGEST = 63        # bytes of a name
 OTHER = "other"
 KEEP_INTERVALS = 13           # intervals after which the room of an unused name may be given to another
-# Characters that collectd and all of its receivers accept.
-REFUSED = re.compile(r"[\x00- /\x7f-\xa0\ud800-\udfff]")
+# All but the letters that names of series have; a hyphen separates words.
+REFUSED = re.compile(r"[^A-Za-z0-9_.@:+]")
 # bpftrace prints a stack in several lines, the innermost function first.
 STACK = re.compile(r"\n +([^\n]*)\n(?: +[^\n]*\n)*")
 OFFSET = re.compile(r"\+(0x)?[0-9a-f]+$")
 
 
 def clean(text):
-    """A word of a type instance: shortened, and without separators, slashes and unprintable characters."""
-    text = cut(REFUSED.sub("_", text.replace("-", "_")))
+    """A word of a type instance: shortened, and of the letters that names of series have."""
+    text = REFUSED.sub("_", text)[:LONGEST]
     return "_" + text[1:] if text in ("", ".", "..") else text
-
-
-def cut(text):
-    return text.encode("utf-8")[:LONGEST].decode("utf-8", "ignore")
 
 
 def innermost(found):
@@ -31,7 +27,7 @@ def innermost(found):
 def of_key(key):
     """The name of a row: the parts of its key, joined by hyphens."""
     words = [clean(word) if word.strip("\n") else "none" for word in STACK.sub(innermost, key).split(",")]
-    return cut("-".join(words))
+    return "-".join(words)[:LONGEST]
 
 
 class Room:

@@ -286,7 +286,7 @@ static void test_replicas_renamed(void)
 	refresh(&f, 100);
 	refresh(&f, 110);
 	CHECK_TEXT(subject(&f, 3), "web+48721ef2");
-	CHECK_TEXT(subject(&f, 4), "web_");
+	CHECK_TEXT(subject(&f, 4), "web+48721ef2");
 	fixture_done(&f);
 }
 
