@@ -54,7 +54,7 @@ class Configuration:
     def services(self):
         """The names of Service blocks in the form that series have."""
         found = (words(line) for block in self.blocks for line in block if line.strip().lower().startswith("<service"))
-        return {re.sub(r"[/\s]", "_", names[1]) for names in found if len(names) > 1}
+        return {re.sub(r"[^A-Za-z0-9_.@:+-]", "_", names[1]) for names in found if len(names) > 1}
 
     def without(self, block):
         """The plugin's lines without blocks of this kind."""
