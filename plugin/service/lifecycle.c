@@ -305,7 +305,7 @@ static void show_row(struct lifecycle *lifecycle, uint32_t i)
 	row->state = ROW_SHOWN;
 	row->subject = subject;
 	if (lifecycle->subjects.subject[subject].rows == 1)
-		row_names_make_way(lifecycle, lifecycle->subjects.subject[subject].kind);
+		row_names_make_way(lifecycle, (size_t)subject);
 }
 
 /* Its counts belong to the service of the block. */

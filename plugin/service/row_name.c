@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names of rows that the kernel gives to keys. A unit precedes a container, a container a user, a user a command;
- * of two of one kind the older one precedes. The later one gets another name, see subject.c. A container that was
- * created again has another key; it gets its old name and its series. Replicas at the same time have one subject. A
- * container that was renamed leaves its series, and gets those of its new name.
+ * the other one gets another name, see subject.c. A container that was created again has another key; it gets its
+ * old name and its series. Replicas at the same time have one subject. A container that was renamed leaves its
+ * series, and gets those of its new name.
  */
 #include "row_name.h"
 
@@ -192,20 +192,25 @@ int row_name_find(const struct lifecycle *lifecycle, uint32_t row)
 			     choose_row_name(lifecycle, row, command));
 }
 
-void row_names_make_way(struct lifecycle *lifecycle, enum subject_kind kind)
+void row_names_make_way(struct lifecycle *lifecycle, size_t subject)
 {
-	for (uint32_t i = 0; i < lifecycle->row_count && kind >= SUBJECT_UNIT; i++) {
-		struct service_state *row = &lifecycle->states[i];
-		int subject;
+	const struct subjects *subjects = &lifecycle->subjects;
 
-		if (row->fixed || row->state != ROW_SHOWN ||
-		    lifecycle->subjects.subject[row->subject].kind <= kind)
+	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
+		struct service_state *row = &lifecycle->states[i];
+		int other;
+
+		if (row->fixed || row->state != ROW_SHOWN || (size_t)row->subject == subject ||
+		    !name_is_same(subjects->subject[row->subject].name,
+				  subjects->subject[subject].name))
 			continue;
-		subject = row_name_enter(lifecycle, i);
-		if (subject < 0)
+		other = row_name_enter(lifecycle, i);
+		if (other < 0)
 			continue;
 		subjects_release(&lifecycle->subjects, (size_t)row->subject);
-		row->subject = subject;
+		row->subject = other;
+		if (subjects->subject[other].rows == 1)
+			row_names_make_way(lifecycle, (size_t)other);
 	}
 }
 

@@ -56,7 +56,7 @@ int row_name_enter(struct lifecycle *lifecycle, uint32_t row);
 /* The subject of the row's name, -1: there is none. */
 int row_name_find(const struct lifecycle *lifecycle, uint32_t row);
 
-/* A subject of this kind is new: rows of later kinds that have the same name change theirs. */
-void row_names_make_way(struct lifecycle *lifecycle, enum subject_kind kind);
+/* A subject is new: rows of others that have its name get new names, and so on. */
+void row_names_make_way(struct lifecycle *lifecycle, size_t subject);
 
 #endif

@@ -4,7 +4,8 @@
  * their sums belong to an older subject.
  *
  * No two subjects have one name for a receiver. A name that is taken already, by an earlier kind or by
- * another subject of its own kind, gets a hash of its text appended, so it is the same after each restart.
+ * another subject of its own kind, gets a hash of its text appended. Of one kind, the text that receivers
+ * have unchanged is the name, so that names are the same after each restart; else the older one has it.
  */
 #include "subject.h"
 
@@ -101,6 +102,15 @@ struct name_owner {
 	const char *name;
 };
 
+/* Does `a` keep a name that both would have, if it was first? */
+static bool may_precede(const struct subject *a, const struct subject *b)
+{
+	if (a->kind != b->kind)
+		return a->kind < b->kind;
+	return a->origin != b->origin &&
+	       (a->is_exact || !b->is_exact || a->kind == SUBJECT_SERVICE);
+}
+
 static bool find_name_owner(const struct subjects *subjects, const struct subject *of,
 			    struct name_owner *ret_owner)
 {
@@ -114,10 +124,8 @@ static bool find_name_owner(const struct subjects *subjects, const struct subjec
 	}
 	for (size_t i = 0; i < subjects->count; i++) {
 		const struct subject *s = &subjects->subject[i];
-		bool precedes =
-			s->kind < of->kind || (s->kind == of->kind && s->origin != of->origin);
 
-		if (s->used && precedes && name_is_same(s->name, of->name)) {
+		if (s->used && may_precede(s, of) && name_is_same(s->name, of->name)) {
 			*ret_owner = (struct name_owner){ s->kind, s->name };
 			return true;
 		}
@@ -176,6 +184,7 @@ static void choose_name(struct subjects *subjects, struct subject *s, const char
 	unsigned attempt = 0;
 
 	name_attempt(s->name, sizeof(s->name), text, attempt);
+	s->is_exact = !strcmp(s->name, text) && !strchr(text, '.');
 	while (find_name_owner(subjects, s, &owner))
 		name_attempt(s->name, sizeof(s->name), text, ++attempt);
 	if (attempt)

@@ -14,6 +14,7 @@ struct subject {
 	enum subject_kind kind;
 	char name[SUBJECT_NAME_MAX]; /* no other has it */
 	uint64_t origin;             /* hash of the text that it was named by */
+	bool is_exact;               /* receivers have that text unchanged */
 	uint64_t generation;         /* changes when the number is reused */
 	bool used;
 	unsigned rows;
@@ -56,7 +57,8 @@ const char *subjects_find_reserved(const struct subjects *subjects, enum subject
 				   const struct subject_names *names);
 
 /* Adds a row to the subject of this kind and text, which is created if needed, and returns its number. Its name is that
- * of name_attempt(): the first that no earlier kind has reserved, and no subject of this kind or an earlier one has. The
+ * of name_attempt(): the first that no earlier kind has reserved, and no subject of an earlier kind has, or of this kind that
+ * precedes. Subjects that it precedes still have the name, and have to be entered again. The
  * name of a service is reserved by this; others have theirs as long as the subject exists. -ENOMEM. */
 int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char *text);
 

@@ -317,6 +317,28 @@ static void test_ranks(void)
 	}
 }
 
+/* A command has the name that a container gets when a unit comes. */
+static void test_chosen(void)
+{
+	struct fixture f;
+
+	CASE("a chosen name");
+	fixture_init(&f);
+	claim_container(&f, 4, ID_A, "db");
+	claim_row(&f, 5, "db+b53ba1e4", 1);
+	refresh(&f, 100);
+	refresh(&f, 110);
+	CHECK_TEXT(subject(&f, 4), "db");
+	CHECK_TEXT(subject(&f, 5), "db+b53ba1e4");
+	claim_unit(&f, 3, "db");
+	refresh(&f, 120);
+	refresh(&f, 130);
+	CHECK_TEXT(subject(&f, 3), "db");
+	CHECK_TEXT(subject(&f, 4), "db+b53ba1e4");
+	CHECK_TEXT(subject(&f, 5), "db+b53ba1e4+0b316084");
+	fixture_done(&f);
+}
+
 static void test_reserved(void)
 {
 	static const struct {
@@ -688,6 +710,7 @@ int main(void)
 	test_no_replicas();
 	test_replicas_renamed();
 	test_ranks();
+	test_chosen();
 	test_reserved();
 	test_claimed_by_both();
 	test_allowances();
