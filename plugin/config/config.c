@@ -35,6 +35,7 @@ int config_init(struct config *config, const char *object_dir)
 				   .max_memory_mib = default_memory_mib(),
 				   .max_sampling = 0.5,
 				   .max_overhead = 1,
+				   .disk_names = { { DISK_NAME_DM, DISK_NAME_MD }, 2 },
 				   .services_from = SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS |
 						    SERVICES_FROM_COMMANDS };
 	config->percentile_count = sizeof(percentiles) / sizeof(*percentiles);

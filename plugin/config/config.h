@@ -38,6 +38,21 @@ struct oconfig_item_s;
 #define CONFIG_LABEL_NAMES_MAX 256        /* of a label */
 #define CONFIG_GLOBS_MAX 256              /* each of Collect and Ignore; of OnThreshold */
 
+/* Words of DiskName, in the order of the default; every device has the last name. */
+enum disk_name_word {
+	DISK_NAME_DM,     /* of a device-mapper volume */
+	DISK_NAME_MD,     /* of an array, in /dev/md */
+	DISK_NAME_BY_ID,  /* in /dev/disk/by-id */
+	DISK_NAME_KERNEL, /* in /sys/block */
+	DISK_NAME_WORDS,
+};
+
+/* What names a block device: the first word of which it has a name, at last the kernel's name. */
+struct disk_names {
+	enum disk_name_word word[DISK_NAME_WORDS];
+	size_t count;
+};
+
 /* `once` of a block has the lines that may occur once, as "Interval 10". */
 
 struct service_config {
@@ -155,6 +170,7 @@ struct config {
 	double max_overhead; /* percent of the machine, for all probes that are off by default */
 	unsigned
 		services_from; /* bits of enum service_source, for processes without a Service block */
+	struct disk_names disk_names;
 	bool buckets;
 	double percentiles[CONFIG_PERCENTILES_MAX];
 	size_t percentile_count;

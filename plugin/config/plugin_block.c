@@ -112,6 +112,57 @@ static bool parse_plugin_services_from(struct context *context, const oconfig_it
 	return true;
 }
 
+/* DISK_NAME_WORDS: unknown. */
+static enum disk_name_word parse_disk_name_word(const oconfig_value_t *value)
+{
+	static const char *const words[DISK_NAME_WORDS] = {
+		[DISK_NAME_DM] = "dm",
+		[DISK_NAME_MD] = "md",
+		[DISK_NAME_BY_ID] = "by-id",
+		[DISK_NAME_KERNEL] = "kernel",
+	};
+	size_t i = 0;
+
+	if (value->type != OCONFIG_TYPE_STRING)
+		return DISK_NAME_WORDS;
+	while (i < DISK_NAME_WORDS && strcasecmp(value->value.string, words[i]) != 0)
+		i++;
+	return (enum disk_name_word)i;
+}
+
+static bool has_disk_name_word(const struct disk_names *names, enum disk_name_word word)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (names->word[i] == word)
+			return true;
+	return false;
+}
+
+static bool parse_plugin_disk_name(struct context *context, const oconfig_item_t *item)
+{
+	struct disk_names names = { .count = 0 };
+	bool fits = item->values_num > 0;
+
+	for (int i = 0; i < item->values_num && fits; i++) {
+		enum disk_name_word word = parse_disk_name_word(&item->values[i]);
+
+		fits = word != DISK_NAME_WORDS && !has_disk_name_word(&names, word);
+		if (fits)
+			names.word[names.count++] = word;
+	}
+	if (!fits)
+		return mistake(context, item,
+			       "it takes \"dm\", \"md\", \"by-id\" and \"kernel\", or some of "
+			       "them, each once");
+	if (has_disk_name_word(&names, DISK_NAME_KERNEL) &&
+	    names.word[names.count - 1] != DISK_NAME_KERNEL)
+		line_note(context, item,
+			  "every device has a kernel name, so words after \"kernel\" have no "
+			  "effect; put \"kernel\" last");
+	context->config->disk_names = names;
+	return true;
+}
+
 static bool parse_plugin_buckets(struct context *context, const oconfig_item_t *item)
 {
 	return option_boolean(item, &context->config->buckets) || wants_boolean(context, item);
@@ -173,6 +224,7 @@ static const struct option plugin_options[] = {
 	{ "MaxSampling", parse_plugin_max_sampling, ONCE },
 	{ "MaxOverhead", parse_plugin_max_overhead, ONCE },
 	{ "ServicesFrom", parse_plugin_services_from, ONCE },
+	{ "DiskName", parse_plugin_disk_name, ONCE },
 	{ "Percentile", parse_plugin_percentile, ONCE },
 	{ "Buckets", parse_plugin_buckets, ONCE },
 	{ "SymbolHelper", parse_plugin_symbol_helper, ONCE },

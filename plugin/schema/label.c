@@ -48,6 +48,21 @@ static enum name_state find_in_names(const struct label *label, uint64_t value, 
 	return label->names->find(label->names->tables, label->kind->table, value, to, size);
 }
 
+/* A text that a table does not know is its own name. */
+static enum name_state name_text(const struct label *label, const unsigned char *bytes, char *to,
+				 size_t size)
+{
+	char text[DECODE_TEXT_MAX];
+	enum name_state state;
+
+	label->kind->name_bytes(label, bytes, to, size);
+	if (!label->names || !label->kind->table)
+		return NAME_FOUND;
+	snprintf(text, sizeof(text), "%s", to);
+	state = label->names->find_text(label->names->tables, label->kind->table, text, to, size);
+	return state == NAME_NONE ? NAME_FOUND : state;
+}
+
 /* A value that a table does not know, too, has a name, with its number. */
 static enum name_state name_value(const struct label *label, uint64_t value, char *to, size_t size)
 {
@@ -62,9 +77,13 @@ static enum name_state name_value(const struct label *label, uint64_t value, cha
 enum name_state label_text(const struct label *label, const unsigned char *key,
 			   char text[DECODE_TEXT_MAX])
 {
+	enum name_state state;
+
 	if (label->is_text || !label->kind->name)
-		label->kind->name_bytes(label, key + label->offset, text, DECODE_TEXT_MAX);
-	else if (name_value(label, label_value(label, key), text, DECODE_TEXT_MAX) == NAME_PENDING)
+		state = name_text(label, key + label->offset, text, DECODE_TEXT_MAX);
+	else
+		state = name_value(label, label_value(label, key), text, DECODE_TEXT_MAX);
+	if (state == NAME_PENDING)
 		return NAME_PENDING;
 	for (size_t i = 0; i < label->step_count; i++)
 		if (!decode_apply(&label->step[i], text))
@@ -82,6 +101,19 @@ size_t label_clean(char *to, size_t size, const char *text)
 		return length;
 	strcat(to, "_");
 	return length + 1;
+}
+
+uint64_t labels_generation(const struct labels *labels)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < labels->count; i++) {
+		const struct label *label = &labels->label[i];
+
+		if (label->names && label->kind->table)
+			sum += label->names->generation(label->names->tables, label->kind->table);
+	}
+	return sum;
 }
 
 const char *label_word(const struct label *label)

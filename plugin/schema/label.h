@@ -37,6 +37,9 @@ enum name_state label_text(const struct label *label, const unsigned char *key,
 /* Writes a label's text as series have it, see name_clean(). */
 size_t label_clean(char *to, size_t size, const char *text);
 
+/* Another number than before: label_name() may return other names. */
+uint64_t labels_generation(const struct labels *labels);
+
 /* The word by which Label lines refer to it. */
 const char *label_word(const struct label *label);
 

@@ -18,8 +18,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define DEVICE_MINOR_BITS 20 /* MINORBITS of the kernel's dev_t */
-
 static const char *const syscall_names[] = {
 #include "plugin/schema/syscall_name.h"
 };
@@ -45,35 +43,18 @@ static void name_cpu(const struct label *label, uint64_t value, char *to, size_t
 	name_number(label, "cpu", value, to, size);
 }
 
-/* The kernel's name of the device, else MAJOR:MINOR. */
-static void name_block_device(unsigned major, unsigned minor, char *to, size_t size)
-{
-	char path[64], link[512];
-	const char *slash;
-	ssize_t length;
-
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major, minor);
-	length = readlink(path, link, sizeof(link) - 1);
-	link[length > 0 ? length : 0] = '\0';
-	slash = strrchr(link, '/');
-	if (slash)
-		snprintf(to, size, "%s", slash + 1);
-	else
-		snprintf(to, size, "%u:%u", major, minor);
-}
-
 static void name_device(__attribute__((unused)) const struct label *label, uint64_t value, char *to,
 			size_t size)
 {
-	name_block_device((unsigned)(value >> DEVICE_MINOR_BITS),
-			  (unsigned)value & ((1U << DEVICE_MINOR_BITS) - 1), to, size);
+	snprintf(to, size, "%u:%u", (unsigned)(value >> DEVICE_MINOR_BITS),
+		 (unsigned)value & ((1U << DEVICE_MINOR_BITS) - 1));
 }
 
 /* The value has the encoding of stat(2), not that of the kernel. */
 static void name_device_stat(__attribute__((unused)) const struct label *label, uint64_t value,
 			     char *to, size_t size)
 {
-	name_block_device(major(value), minor(value), to, size);
+	snprintf(to, size, "%u:%u", major(value), minor(value));
 }
 
 /* The number is an index in collectd's network namespace. */
@@ -230,7 +211,11 @@ static const struct label_kind kinds[] = {
 	[KIND_ENUM] = { .word = "enum", .name = name_enum },
 	[KIND_FUNCTION] = { .word = "function", .name = name_enum },
 	[KIND_CPU] = { .word = "cpu", .is_subject = true, .name = name_cpu },
-	{ .word = "device", .is_subject = true, .name = name_device, .name_bytes = name_string },
+	{ .word = "device",
+	  .is_subject = true,
+	  .name = name_device,
+	  .name_bytes = name_string,
+	  .table = LABEL_TABLE_DEVICES },
 	{ .word = "interface",
 	  .is_subject = true,
 	  .name = name_interface,
@@ -248,7 +233,10 @@ static const struct label_kind kinds[] = {
 	{ .word = "ksym", .name = name_ksym, .table = LABEL_TABLE_KSYMS },
 	{ .word = "number", .name = name_decimal },
 	{ .word = "hex", .is_raw = true, .name_bytes = name_hex },
-	{ .word = "device_stat", .is_subject = true, .name = name_device_stat },
+	{ .word = "device_stat",
+	  .is_subject = true,
+	  .name = name_device_stat,
+	  .table = LABEL_TABLE_STAT_DEVICES },
 };
 
 const struct label_kind *label_kind(const char *word)

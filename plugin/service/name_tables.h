@@ -5,6 +5,7 @@
 #include "cgroup/cgroup_name.h"
 #include "cgroup/container_names.h"
 #include "cgroup/user.h"
+#include "device/device_name.h"
 #include "helper/file.h"
 #include "helper/ksym.h"
 #include "schema/label_names.h"
@@ -15,8 +16,9 @@ struct name_tables {
 	struct users users;
 	struct cgroup_names cgroups;
 	struct ksyms ksyms;
+	struct device_names devices;
 	struct container_names containers; /* of the thread that refreshes them only */
-	struct label_names labels;         /* the first three, as labels ask for them */
+	struct label_names labels;         /* the others, as labels ask for them */
 };
 
 void name_tables_init(struct name_tables *tables);

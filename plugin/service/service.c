@@ -152,6 +152,7 @@ int services_open(struct services *services, const struct config *config, double
 	pthread_mutex_init(&services->lock, NULL);
 	pthread_rwlock_init(&services->walk.lock, NULL);
 	name_tables_init(&services->names);
+	device_names_choose(&services->names.devices, &config->disk_names);
 	services->budget.limit = config->max_memory_mib * BUDGET_MIB;
 	status = engine_object_open(&services->object, error);
 	status = status ?: prepare_services(services, interval_s, error);

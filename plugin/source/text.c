@@ -4,9 +4,9 @@
  */
 #include "text.h"
 
-#include <string.h>
+#include "schema/label_names.h"
 
-#define DEVICE_MINOR_BITS 20 /* of the kernel's dev_t */
+#include <string.h>
 
 /* The unread part of a line, or of the text. */
 struct text_cursor {

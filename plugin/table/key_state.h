@@ -45,6 +45,7 @@ struct key_entry {
 	int subject;         /* subject of its service when it was named; -1: none */
 	uint32_t row;        /* row of the service when last read; 0 (which never changes): none */
 	uint64_t generation; /* of that subject */
+	uint64_t names;      /* generation of its labels' names */
 	bool is_left_out;    /* a Label line of the Probe block excludes it */
 	uint64_t seen;
 	int cpu;

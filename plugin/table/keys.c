@@ -23,6 +23,7 @@
 struct key_reading {
 	struct table *table;
 	const struct snapshot *snapshot;
+	uint64_t names; /* generation of the labels' names */
 };
 
 static size_t entries_most(const struct rows *rows)
@@ -239,7 +240,7 @@ static bool is_entry_named(const struct keys *keys, const struct key_entry *entr
 	       keys->name[entry->name].generation == entry->named;
 }
 
-/* Names a key that has no name, or whose service has changed. False: the name is pending, and the
+/* Names a key that has no name, or whose service or labels may have another one. False: the name is pending, and the
  * growth must wait for it. */
 static bool name_entry(const struct key_reading *r, struct key_entry *entry)
 {
@@ -251,7 +252,7 @@ static bool name_entry(const struct key_reading *r, struct key_entry *entry)
 	uint32_t number = INDEX_NONE;
 
 	if ((is_entry_named(keys, entry) || entry->is_left_out) && entry->subject == subject &&
-	    entry->generation == generation)
+	    entry->generation == generation && entry->names == r->names)
 		return true;
 	if (!nobody)
 		state = key_name_of(r->table, r->snapshot, entry, subject, &number);
@@ -259,6 +260,7 @@ static bool name_entry(const struct key_reading *r, struct key_entry *entry)
 		return false;
 	entry->subject = subject;
 	entry->generation = generation;
+	entry->names = r->names;
 	entry->is_left_out = !nobody && state == NAME_NONE;
 	entry->name = number;
 	if (number != INDEX_NONE)
@@ -385,7 +387,7 @@ int keys_start(struct table *table, struct error *error)
 
 int keys_read(struct table *table, const struct snapshot *snapshot, struct error *error)
 {
-	struct key_reading reading = { .table = table, .snapshot = snapshot };
+	struct key_reading reading = { table, snapshot, labels_generation(&table->schema.labels) };
 
 	table->keys.rows = 0;
 	if (table->keys.entry_count > table->keys.entry_max / 2)

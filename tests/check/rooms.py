@@ -11,7 +11,7 @@ import re
 import sys
 
 TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
-ROOMS = ["daemon", "probe", "stack", "event", "table", "source", "service", "cgroup", "schema", "attach", "object", "config",
+ROOMS = ["daemon", "probe", "stack", "event", "table", "source", "service", "cgroup", "device", "schema", "attach", "object", "config",
          "helper/symbols", "helper", "util"]
 INCLUDE = re.compile(r'^#include "(?:plugin/)?([\w/]+)\.h"', re.MULTILINE)
 

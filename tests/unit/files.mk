@@ -47,6 +47,7 @@ UNIT_TESTS = \
 	tests/unit/daemon/test_publish \
 	tests/unit/daemon/test_threshold \
 	tests/unit/describe/test_help \
+	tests/unit/device/test_device_name \
 	tests/unit/event/test_event \
 	tests/unit/event/test_limit \
 	tests/unit/helper/symbols/test_code \

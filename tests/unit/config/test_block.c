@@ -76,6 +76,10 @@ static void test_mistakes(void)
 		{ "ServicesFrom \"commands\" \"units\"",
 		  "nothing can follow \"commands\", as every process has a command name" },
 		{ "ServiceFrom \"units\"", "unknown option; is ServicesFrom meant?" },
+		{ "DiskName", "it takes \"dm\", \"md\", \"by-id\" and \"kernel\", or some" },
+		{ "DiskName \"by-path\"", "ignoring DiskName \"by-path\" in <Plugin ebpf>" },
+		{ "DiskName 1", "ignoring DiskName 1 in" },
+		{ "DiskName \"dm\" \"DM\"", "each once" },
 		{ IN_A("Unit 5"), "it takes the name of a unit, such as \"nginx.service\"" },
 		{ IN_A("Unit \"\""), "it takes the name of a unit" },
 		{ IN_A("Unit \"system.slice/x.service\""), "for a path use Cgroup" },
@@ -368,6 +372,9 @@ static void test_notes(void)
 		  "without wildcards; ProcessMatch takes a regular expression" },
 		{ IN_A("Process \"[b]\""),
 		  "using Process \"[b]\" in <Service \"a\">: it is compared" },
+		{ "DiskName \"kernel\" \"dm\"",
+		  "using DiskName \"kernel\" \"dm\" in <Plugin ebpf>: every device has a kernel name, "
+		  "so words after \"kernel\" have no effect" },
 		{ "Percentile 0.5 0.99",
 		  "using Percentile 0.5 0.99 in <Plugin ebpf>: it takes percent, and nothing here "
 		  "is above 1; is 99 meant?" },

@@ -232,6 +232,34 @@ static void test_services_from(void)
 	}
 }
 
+static void test_disk_name(void)
+{
+	static const struct {
+		const char *text;
+		size_t count;
+		enum disk_name_word words[DISK_NAME_WORDS];
+	} cases[] = {
+		{ "", 2, { DISK_NAME_DM, DISK_NAME_MD } },
+		{ "DiskName \"kernel\"", 1, { DISK_NAME_KERNEL } },
+		{ "DiskName \"By-Id\" \"dm\"", 2, { DISK_NAME_BY_ID, DISK_NAME_DM } },
+		{ "DiskName \"dm\" \"md\" \"by-id\" \"kernel\"",
+		  4,
+		  { DISK_NAME_DM, DISK_NAME_MD, DISK_NAME_BY_ID, DISK_NAME_KERNEL } },
+		{ "DiskName \"kernel\"\nDiskName \"x\"", 1, { DISK_NAME_KERNEL } },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct config config;
+
+		CASE("%s", cases[i].text);
+		read_text(&config, cases[i].text);
+		CHECK_UINT(config.disk_names.count, cases[i].count);
+		for (size_t k = 0; k < cases[i].count; k++)
+			CHECK_UINT(config.disk_names.word[k], cases[i].words[k]);
+		config_done(&config);
+	}
+}
+
 /* Both ends of the permitted ranges. */
 static void test_limits(void)
 {
@@ -417,6 +445,7 @@ int main(void)
 	test_defaults();
 	test_all();
 	test_services_from();
+	test_disk_name();
 	test_limits();
 	test_check();
 	test_merged_services();

@@ -23,10 +23,22 @@ static enum name_state find_name(void *tables, enum label_table table, uint64_t 
 	return to[0] ? NAME_FOUND : NAME_NONE;
 }
 
+static uint64_t generation;
+
+static uint64_t names_generation(void *tables, enum label_table table)
+{
+	want_names(tables, table);
+	return generation;
+}
+
 /* A service and a cgroup; the names of all cgroups are pending. */
 static void fixture_init_cgroups(struct fixture *f)
 {
-	static const struct label_names names = { .want = want_names, .find = find_name };
+	static const struct label_names names = {
+		.want = want_names,
+		.find = find_name,
+		.generation = names_generation,
+	};
 	struct labels labels = labels_none(sizeof(struct key), 0);
 
 	fixture_init(f, true, 8);
@@ -110,8 +122,52 @@ static void test_pending_choice(void)
 	fixture_done(&f);
 }
 
+/* A key whose name changes counts under the new one from then on. */
+static void test_renamed(void)
+{
+	const struct strings names = STRINGS("w*");
+	struct fixture f;
+
+	CASE("renamed");
+	fixture_init_cgroups(&f);
+	cgroup_names[1] = "www";
+	cgroup_names[2] = "db";
+	set(SERVICE_FIRST, 1, 5);
+	set(SERVICE_FIRST, 2, 1);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/www=5 web/db=1");
+	cgroup_names[1] = "mail";
+	set(SERVICE_FIRST, 1, 7);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/www=7 web/db=1");
+	generation++;
+	set(SERVICE_FIRST, 1, 10);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/www=7 web/db=1 web/mail=3");
+	CASE("the former name ends");
+	for (int i = 0; i < 11; i++)
+		read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/db=1 web/mail=3");
+	fixture_done(&f);
+
+	CASE("renamed, so that Label chooses it");
+	fixture_init_cgroups(&f);
+	row_table_choose(&f.table, 1, &names);
+	cgroup_names[1] = "db";
+	set(SERVICE_FIRST, 1, 5);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "");
+	cgroup_names[1] = "www";
+	generation++;
+	set(SERVICE_FIRST, 1, 6);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/www=1");
+	fixture_done(&f);
+}
+
 int main(void)
 {
+	test_renamed();
 	test_pending();
 	test_pending_choice();
 	return testing_end();
