@@ -10,9 +10,11 @@
 #include "label_kind.h"
 
 #include <errno.h>
+#include <linux/major.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 void labels_use_names(struct labels *labels, const struct label_names *names)
 {
@@ -148,6 +150,37 @@ bool label_is_other(const struct label *label, const unsigned char *key)
 	 * like any other. */
 	return label->is_text && !label->kind->is_raw && !label->name[0] &&
 	       key[label->offset] == other;
+}
+
+static bool is_virtual_disk_name(const char *name)
+{
+	static const char *const prefixes[] = { "loop", "ram", "zram" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		size_t length = strlen(prefixes[i]);
+
+		if (!strncmp(name, prefixes[i], length) && name[length] >= '0' &&
+		    name[length] <= '9')
+			return true;
+	}
+	return false;
+}
+
+bool label_is_virtual_disk(const struct label *label, const unsigned char *key)
+{
+	enum label_table table = label->kind->table;
+	uint64_t number;
+	char name[DECODE_TEXT_MAX];
+
+	if (table != LABEL_TABLE_DEVICES && table != LABEL_TABLE_STAT_DEVICES)
+		return false;
+	if (label->is_text) {
+		label->kind->name_bytes(label, key + label->offset, name, sizeof(name));
+		return is_virtual_disk_name(name);
+	}
+	number = label_value(label, key);
+	number = table == LABEL_TABLE_DEVICES ? number >> DEVICE_MINOR_BITS : major(number);
+	return number == LOOP_MAJOR || number == RAMDISK_MAJOR;
 }
 
 int labels_name_functions(struct labels *labels, const struct function_config *functions,

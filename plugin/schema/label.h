@@ -61,6 +61,9 @@ bool label_is_absent(const struct label *label, const unsigned char *key);
 /* Is this the key in which the program counts whatever found no room for a key of its own? */
 bool label_is_other(const struct label *label, const unsigned char *key);
 
+/* Is it a loop, RAM or zram device? There can be hundreds of them beside the disks. */
+bool label_is_virtual_disk(const struct label *label, const unsigned char *key);
+
 /* Sets the names of the label "function" to those of the Function blocks. -ENOMEM. */
 int labels_name_functions(struct labels *labels, const struct function_config *functions,
 			  size_t count);

@@ -5,7 +5,7 @@
  * more than twice its own. Names without series are summed in the series "other" of their subject.
  * Names of different functions do not compete: the values of an argument take series only from
  * other values of the same function, and the name of a function without an argument always has
- * series. Where receivers would take two names for one, the name that they have unchanged keeps it, so
+ * series. Nor do disks compete with loop, RAM and zram devices. Where receivers would take two names for one, the name that they have unchanged keeps it, so
  * that all tables agree; else the older one does.
  */
 #include "key_name.h"
@@ -40,6 +40,9 @@ static bool is_other_key(const struct labels *labels, const unsigned char *key)
 
 /* --- groups --- */
 
+/* Groups of a table without functions. */
+enum { GROUP_COMMON, GROUP_VIRTUAL_DISKS, GROUP_COUNT };
+
 /* The label that names a function. Its name stays in the series "other" of the function's
  * arguments. NULL: there is none. */
 static const struct label *function_label(const struct labels *labels)
@@ -54,7 +57,7 @@ size_t key_groups(const struct table *table)
 {
 	const struct label *label = function_label(labels_of(table));
 
-	return label && label->enumerator_count ? label->enumerator_count : 1;
+	return label && label->enumerator_count ? label->enumerator_count : GROUP_COUNT;
 }
 
 const char *key_group_name(const struct table *table, size_t group)
@@ -66,9 +69,13 @@ const char *key_group_name(const struct table *table, size_t group)
 
 static uint32_t group_of_key(const struct table *table, const unsigned char *key)
 {
-	const struct label *label = function_label(labels_of(table));
+	const struct labels *labels = labels_of(table);
+	const struct label *label = function_label(labels);
 	uint64_t number = label ? label_value(label, key) : 0;
 
+	for (size_t i = 0; i < labels->count && !label; i++)
+		if (label_is_virtual_disk(&labels->label[i], key))
+			return GROUP_VIRTUAL_DISKS;
 	return number < table->keys.group_count ? (uint32_t)number : 0;
 }
 

@@ -45,6 +45,56 @@ static void test_growth(void)
 	fixture_done(&f);
 }
 
+/* Disks have series however many loop and RAM devices there are. */
+static void test_virtual_disks(void)
+{
+	const uint32_t major = 1 << 20;
+	struct labels labels = labels_none(sizeof(struct key), NO_LABEL);
+	struct fixture f;
+
+	CASE("hundreds of loop devices");
+	fixture_init(&f, false, 2);
+	labels_add(&labels, label_of("device", 4, 4));
+	row_table_labels(&f.table, &labels);
+	for (uint32_t minor = 0; minor < 4; minor++)
+		set(0, 7 * major + minor, 1000);
+	set(0, major, 10);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "probe/7:0=1000 probe/7:1=1000 probe/other=2010");
+	CASE("and two disks");
+	set(0, 8 * major, 1);
+	set(0, 8 * major + 16, 2);
+	read_after(&f, 1);
+	CHECK_HAS(dispatched(&f), "probe/8:0=1 probe/8:16=2");
+	CHECK_UINT(f.table.keys.shown, 4);
+	CASE("disks compete with each other");
+	set(0, 8 * major + 32, 3);
+	read_after(&f, 1);
+	CHECK_HAS(dispatched(&f), "probe/other=2013");
+	fixture_done(&f);
+}
+
+static void test_virtual_names(void)
+{
+	static const struct {
+		const char *name;
+		bool want;
+	} cases[] = {
+		{ "loop0", true },    { "loop299", true }, { "zram0", true },
+		{ "ram15", true },    { "loop", false },   { "sda", false },
+		{ "rampart", false }, { "dm-0", false },   { "", false },
+	};
+	const struct label label = text_label("device", 0, 32);
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		unsigned char key[32] = { 0 };
+
+		CASE("%s", cases[i].name);
+		memcpy(key, cases[i].name, strlen(cases[i].name));
+		CHECK_INT(label_is_virtual_disk(&label, key), cases[i].want);
+	}
+}
+
 /* A name that Label excludes has no series, uses no quota, and does not count as other. */
 static void test_choice(void)
 {
@@ -458,6 +508,8 @@ int main(void)
 {
 	test_growth();
 	test_start();
+	test_virtual_disks();
+	test_virtual_names();
 	test_choice();
 	test_unwatched();
 	test_services();
