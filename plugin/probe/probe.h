@@ -49,6 +49,7 @@ struct probe {
 	uint32_t dispatched; /* readings that dispatched; atomic */
 	/* CPU time of the last reading, and of all runs of its samplers; atomic. */
 	uint64_t reading_ns, sampled_ns;
+	bool refused_logged;           /* that something was refused */
 	uint64_t unassigned_logged_ns; /* when services without a row were logged last; 0: never */
 	bool failing;                  /* the last reading failed */
 	uint64_t cpus_online;          /* see online_cpus_set(); atomic */

@@ -168,6 +168,19 @@ static void fetch_tables(struct probe *probe, const struct snapshot *snapshot)
 	reading_log_troubles(probe);
 }
 
+/* Logs it once. */
+static void log_refused_events(struct probe *probe)
+{
+	if (!probe->refused || probe->refused_logged ||
+	    !__atomic_load_n(probe->refused, __ATOMIC_RELAXED))
+		return;
+	probe->refused_logged = true;
+	message(LOG_NOTICE,
+		"probe %s: some of its events are not counted, as its maps have no room for them; "
+		"total_events-refused_%s says how many",
+		probe->name, probe->name);
+}
+
 /* Logs it once an hour. */
 static void log_unassigned(struct probe *probe, uint64_t now_ns)
 {
@@ -203,6 +216,7 @@ static int walk_and_read(struct probe *probe, struct reading_output *output,
 	start_interval(probe);
 	status = read_tables(probe, output, snapshot, read_ns, error);
 	log_unassigned(probe, start_ns);
+	log_refused_events(probe);
 	if (status == 0)
 		*ret_as_of = walk_as_of(&probe->services->walk, &probe->object, start_ns);
 	reading_end_walk(probe);

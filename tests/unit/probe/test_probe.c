@@ -6,6 +6,7 @@
  */
 #include "tests/unit/fake/sample.h"
 
+#include "tests/unit/messages.h"
 #include "tests/unit/values.h"
 
 #include "bpf/lib/hist.h"
@@ -265,9 +266,12 @@ static void test_tail(void)
 
 	CASE("a percentile that the program reads");
 	read_probe();
+	CHECK_UINT(messages_with("as its maps have no room for them; total_events-refused_sample"),
+		   1);
 	values_fill(values, COUNT, VALUES_LOG_UNIFORM, 0x1p39);
 	count_values();
 	read_probe();
+	CHECK_UINT(messages_with("total_events-refused_sample"), 0);
 	/* All values were 0, so that the slowest 5 % begin at 1. */
 	CHECK_REAL(daemon_gauge("sample/gauge-known_tail"), 1, 0);
 	values_sort(values, COUNT);
