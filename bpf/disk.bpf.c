@@ -13,9 +13,8 @@
  * otherwise it counts as write-back. The process that a completion interrupts is not the owner.
  *
  * Limits: devices without requests, such as zram and most of dm and md, have only what the files
- * say. A request of a loop device counts there and on the device below. A request into which others
- * are merged belongs to the service of the first. If a request ends in parts, its size is that of
- * the last part.
+ * say. A request of a loop device counts there and on the device below. Only the first 64 loop devices have rows; requests of others are refused. A request into which others are merged belongs to the service of the first. If a
+ * request ends in parts, its size is that of the last part.
  */
 #include "run_counter.bpf.h"
 #include "kernel/block.bpf.h"
@@ -27,6 +26,9 @@
 #define NS "scale=1/1000000000"
 #define DISKS_MAX 256
 #define OPERATIONS_MAX 256 /* for all disks together, because rows are large */
+#define LOOPS_MAX 64       /* rows of loop devices in each of the two maps */
+#define LOOP_MAJOR 7
+#define MINOR_BITS 20
 
 const volatile bool option_services = false;
 
@@ -58,7 +60,7 @@ struct disk_row {
 		HELP("Flushes: of the device's cache, as for fsync");
 };
 
-PERCPU_HASH(disks, u32, struct disk_row, DISKS_MAX) SUBJECT("key label=device");
+PERCPU_HASH(disks, u32, struct disk_row, DISKS_MAX + LOOPS_MAX) SUBJECT("key label=device");
 
 /* A device and a kind of operation. */
 struct disk_operation_key {
@@ -118,14 +120,28 @@ static __always_inline enum disk_operation operation_of(const struct request *rq
 	return op & 1 ? write : read;
 }
 
+/* Rows of loop devices: there can be hundreds, and disks must find room. */
+u32 loop_disks, loop_operations;
+
+/* Makes a row, unless it is one loop device too many. If another CPU was faster, its row is used. */
+static __always_inline void add_disk_row(void *map, const void *key, const void *row, u32 device,
+					 u32 *loops)
+{
+	bool is_loop = device >> MINOR_BITS == LOOP_MAJOR;
+
+	if (is_loop && *loops >= LOOPS_MAX)
+		return;
+	if (!bpf_map_update_elem(map, key, row, BPF_NOEXIST) && is_loop)
+		__sync_fetch_and_add(loops, 1);
+}
+
 static __always_inline struct disk_row *disk_row(u32 device)
 {
 	struct disk_row *row = bpf_map_lookup_elem(&disks, &device), none = {};
 
 	if (row)
 		return row;
-	/* If another CPU was faster, its row is used. */
-	bpf_map_update_elem(&disks, &device, &none, BPF_NOEXIST);
+	add_disk_row(&disks, &device, &none, device, &loop_disks);
 	return or_refused(bpf_map_lookup_elem(&disks, &device));
 }
 
@@ -137,7 +153,7 @@ static __always_inline struct disk_operation_row *disk_operation_row(u32 device,
 
 	if (row)
 		return row;
-	bpf_map_update_elem(&operations, &key, &no_operations, BPF_NOEXIST);
+	add_disk_row(&operations, &key, &no_operations, device, &loop_operations);
 	return or_refused(bpf_map_lookup_elem(&operations, &key));
 }
 

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Private block devices of a test: loop devices on memory, and null_blk where the kernel has it."""
 
+import contextlib
+import fcntl
+import mmap
 import os
 import subprocess
 
 MIB = 1 << 20
+LOOP_CTL_REMOVE = 0x4C81
+LOOPS_INITIAL = 8  # that kernels have from the beginning
 
 # Fields of /sys/block/DEVICE/stat, by position.
 READS, READS_MERGED, READ_SECTORS, READ_MS = 0, 1, 2, 3
@@ -49,17 +54,50 @@ def memory(test, name, byte_count):
     return path
 
 
+def require_loops():
+    if not os.path.exists("/dev/loop-control"):
+        run("modprobe", "loop")
+
+
 def loop(test, where, byte_count):
     """A loop device of this size on a sparse file."""
     path = os.path.join(where, "file")
     with open(path, "wb") as file:
         file.truncate(byte_count)
-    if not os.path.exists("/dev/loop-control"):
-        run("modprobe", "loop")
+    require_loops()
     disk = Disk(run("losetup", "--find", "--show", path))
     # Unmounted before the file system that it is in.
     test.last_things.insert(0, lambda: run("losetup", "--detach", disk.path))
     return disk
+
+
+def read_directly(path, count, size=4096):
+    """Reads the first bytes of a device so many times, past the page cache: one request each."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
+    with mmap.mmap(-1, size) as buffer:
+        for _ in range(count):
+            os.preadv(fd, [buffer], 0)
+    os.close(fd)
+
+
+def remove_loops(found):
+    """The devices, too, of which the kernel keeps all that there ever were."""
+    run("losetup", "--detach", *(disk.path for disk in found))
+    with open("/dev/loop-control", "rb") as control:
+        for disk in found[LOOPS_INITIAL:]:
+            with contextlib.suppress(OSError):  # another test uses it already
+                fcntl.ioctl(control, LOOP_CTL_REMOVE, int(disk.name.removeprefix("loop")))
+
+
+def loops(test, where, count):
+    """Many loop devices on one file, for reading."""
+    path = os.path.join(where, "file_of_many")
+    with open(path, "wb") as file:
+        file.truncate(MIB)
+    require_loops()
+    found = [Disk(run("losetup", "--find", "--show", "--read-only", path)) for _ in range(count)]
+    test.last_things.insert(0, lambda: remove_loops(found))
+    return found
 
 
 MAKE = {"ext4": ("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-E", "lazy_itable_init=0,nodiscard"),

@@ -68,6 +68,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_discarded.py \
 	tests/kernel/test_disk.py \
 	tests/kernel/test_disk_requests.py \
+	tests/kernel/test_loops.py \
 	tests/kernel/test_offcpu.py \
 	tests/kernel/test_other.py \
 	tests/kernel/test_sched.py \
