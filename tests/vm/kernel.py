@@ -18,7 +18,8 @@ CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.
 # What a server's network, storage and file systems are made of; the drivers of real hardware are left out.
 WANTED = ("arch", "crypto", "lib", "net", "fs/9p", "fs/netfs", "fs/fscache", "fs/fuse", "fs/overlayfs", "fs/ext4",
           "fs/xfs", "fs/btrfs", "fs/jbd2", "fs/configfs", "fs/mbcache.ko", "drivers/virtio", "drivers/net/veth.ko",
-          "drivers/net/dummy.ko", "drivers/net/tun.ko", "drivers/block", "drivers/char/virtio_console.ko")
+          "drivers/net/dummy.ko", "drivers/net/tun.ko", "drivers/block", "drivers/char/virtio_console.ko",
+          "drivers/nvme", "block/t10-pi.ko", "drivers/md/dm-mod.ko", "drivers/dax")
 FIRST = ("virtio_pci", "virtio_blk", "9pnet_virtio", "9p", "overlay", "ext4")
 NEWEST = "newest"
 # Kernels that the machine's own Debian may not have.

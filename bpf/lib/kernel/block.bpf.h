@@ -12,6 +12,8 @@
 #define REQ_OP_FLUSH 2
 #define REQ_OP_DISCARD 3
 #define REQ_OP_DRV_IN 34 /* from here on: commands to the device */
+/* The second before 430cc5d3ab4d ("block: cleanup the GENHD_FL_* definitions"). */
+#define GENHD_FL_HIDDEN (1 << 1 | 1 << 10)
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -21,10 +23,20 @@ struct block_device {
 
 struct gendisk {
 	struct block_device *part0; /* the whole device */
+	int flags;
 };
 
 struct request_queue {
 	struct gendisk *disk;
+	void *queuedata; /* the driver's */
+};
+
+struct nvme_ns_head {
+	struct gendisk *disk; /* not in every kernel */
+};
+
+struct nvme_ns {
+	struct nvme_ns_head *head;
 };
 
 struct blkcg {
@@ -57,10 +69,22 @@ struct wb_writeback_work;
 
 #pragma clang attribute pop
 
-/* The device as a dev_t, 0: none. */
+/* The device that a path of NVMe multipath leads to. 0: unknown, without BTF of nvme_core. */
+static __always_inline u32 nvme_path_device(const struct request_queue *q)
+{
+	const struct nvme_ns *path = q->queuedata;
+
+	if (!bpf_core_type_exists(struct nvme_ns) || !bpf_core_field_exists(path->head->disk))
+		return 0;
+	return BPF_CORE_READ(path, head, disk, part0, bd_dev);
+}
+
+/* The device as a dev_t, 0: unknown. Hidden are only paths of NVMe. */
 static __always_inline u32 request_device(struct request *rq)
 {
-	return rq->q->disk->part0->bd_dev;
+	struct gendisk *disk = rq->q->disk;
+
+	return disk->flags & GENHD_FL_HIDDEN ? nvme_path_device(rq->q) : disk->part0->bd_dev;
 }
 
 static __always_inline u32 request_op(const struct request *rq)
