@@ -13,11 +13,12 @@
  * otherwise it counts as write-back. The process that a completion interrupts is not the owner.
  *
  * Limits: devices without requests, such as zram and most of dm and md, have only what the files
- * say. A request of a loop device counts there and on the device below. A request by a path of NVMe
- * multipath counts for the device that the paths lead to; if the module nvme_core was loaded after
- * collectd's start, it counts for 0:0. Files have figures of each path, and before 6.2 none of the
- * device. Only the first 64 loop devices have rows; requests of others are refused. A request into which others are merged belongs to the service of the first. If a
- * request ends in parts, its size is that of the last part.
+ * say. A request of a loop device counts there and on the device below. Loop devices have at most 64
+ * rows in each map; requests of others are refused. A request by a path of NVMe multipath counts for
+ * the device that the paths lead to; if the module nvme_core was loaded after collectd's start, it
+ * counts for 0:0. Files have figures of each path, and before 6.2 none of the device. A request into
+ * which others are merged belongs to the service of the first. If a request ends in parts, its size
+ * is that of the last part.
  */
 #include "run_counter.bpf.h"
 #include "kernel/block.bpf.h"
