@@ -5,8 +5,9 @@
  * more than twice its own. Names without series are summed in the series "other" of their subject.
  * Names of different functions do not compete: the values of an argument take series only from
  * other values of the same function, and the name of a function without an argument always has
- * series. Nor do disks compete with loop, RAM and zram devices. Where receivers would take two names for one, the name that they have unchanged keeps it, so
- * that all tables agree; else the older one does.
+ * series. Nor do disks compete with loop, RAM and zram devices. Where receivers would take two names
+ * for one, the name that they have unchanged keeps it, so that all tables agree; else the older one
+ * does.
  */
 #include "key_name.h"
 
