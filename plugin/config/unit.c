@@ -6,6 +6,8 @@
 
 #include "util/glob.h"
 
+#include "bpf/lib/services/group.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +31,19 @@ size_t unit_base_length(const char *name)
 	return strlen(name);
 }
 
+/* Such as systemd-nspawn@web.service and docker-ID.scope. */
+static bool is_container(const char *name)
+{
+	struct group_walk walk = { 0 };
+
+	walk.length = (__u32)snprintf(walk.name, sizeof(walk.name), "%s%s", name,
+				      name[unit_base_length(name)] ? "" : ".service");
+	if (walk.length >= sizeof(walk.name))
+		return false;
+	group_step(&walk);
+	return walk.key.kind >= GROUP_CONTAINER;
+}
+
 bool unit_is_usable(const char *name, char *why, size_t size)
 {
 	if (strchr(name, '/')) {
@@ -49,6 +64,12 @@ bool unit_is_usable(const char *name, char *why, size_t size)
 		snprintf(why, size,
 			 "the only slices that it takes are those of users, such as "
 			 "\"user-1000.slice\"; for another use Cgroup");
+		return false;
+	}
+	if (is_container(name)) {
+		snprintf(why, size,
+			 "its processes are a container's or a machine's, which Container takes by "
+			 "name or id");
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(processless_types) / sizeof(*processless_types); i++)

@@ -52,6 +52,15 @@ static void test_usable(void)
 	check_usable("system.slice", "for another use Cgroup");
 	check_usable("apt-daily.timer", "units of type timer have no processes");
 	check_usable("multi-user.target", "units of type target have no processes");
+	check_usable("systemd-nspawn@web.service", "which Container takes");
+	check_usable("systemd-nspawn@*", "which Container takes");
+	check_usable("machine-qemu\\x2d1\\x2dweb.scope", "which Container takes");
+	check_usable(
+		"docker-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope",
+		"which Container takes");
+	check_usable("docker-registry.scope", NULL);
+	check_usable("docker.service", NULL);
+	check_usable("*", NULL);
 	memset(name, 'x', UNIT_NAME_MAX - 1);
 	check_usable(name, NULL);
 	memset(name, 'x', UNIT_NAME_MAX);
