@@ -12,7 +12,8 @@ libengine_a_SOURCES += \
 	plugin/cgroup/state.h \
 	plugin/cgroup/tree.c plugin/cgroup/tree.h \
 	plugin/cgroup/user.c plugin/cgroup/user.h \
-	plugin/cgroup/user_state.c plugin/cgroup/user_state.h
+	plugin/cgroup/user_state.c plugin/cgroup/user_state.h \
+	plugin/cgroup/workload.h
 if JANSSON
 libengine_a_SOURCES += plugin/cgroup/state.c
 else

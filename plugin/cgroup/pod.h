@@ -2,24 +2,12 @@
 #ifndef EBPF_POD_H
 #define EBPF_POD_H
 
+#include "workload.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 #define POD_TEXT_MAX 256 /* of names and labels; longer ones are cut */
-
-/* What creates containers again under another generated name. Containers of one workload with the same name are
- * replicas: one service. */
-enum workload {
-	WORKLOAD_NONE, /* each container is a service of its own */
-	WORKLOAD_POD,  /* whose name is not generated: of a StatefulSet, static, or made by hand */
-	WORKLOAD_DEPLOYMENT,
-	WORKLOAD_DAEMONSET, /* or another owner that generates names in the same way */
-	WORKLOAD_JOB,
-	WORKLOAD_COMPOSE,
-	WORKLOAD_ECS,
-	WORKLOAD_NOMAD,
-	WORKLOAD_SWARM,
-};
 
 /* What the labels and annotations of a pod say about its name. */
 struct pod_labels {

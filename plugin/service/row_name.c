@@ -129,7 +129,7 @@ static bool are_replicas(const struct lifecycle *lifecycle, uint32_t row, uint32
 {
 	const struct row_name *a = &lifecycle->names[row], *b = &lifecycle->names[other];
 
-	return a->workload && a->workload == b->workload && is_row_named(lifecycle, other) &&
+	return a->workload == b->workload && is_row_named(lifecycle, other) &&
 	       row_key(lifecycle, row)->kind == row_key(lifecycle, other)->kind &&
 	       !strcmp(a->name, b->name);
 }
@@ -139,7 +139,7 @@ static int find_replicas(const struct lifecycle *lifecycle, uint32_t row)
 {
 	enum subject_kind kind = key_subject_kind(row_key(lifecycle, row));
 
-	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
+	for (uint32_t i = 0; i < lifecycle->row_count && lifecycle->names[row].workload; i++) {
 		const struct service_state *state = &lifecycle->states[i];
 
 		if (i == row || state->state != ROW_SHOWN || !are_replicas(lifecycle, row, i) ||

@@ -5,7 +5,7 @@
 #include "subject.h"
 
 #include "bpf/lib/services/group.h"
-#include "cgroup/pod.h"
+#include "cgroup/workload.h"
 
 #include <stdbool.h>
 #include <stdint.h>

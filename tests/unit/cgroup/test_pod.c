@@ -7,6 +7,7 @@
 #include "plugin/cgroup/pod.h"
 
 #define LABELS_MAX 4
+#define NAME_COLUMN 23 /* of the manual's table */
 
 /* Names of 63 bytes: the begin of the name, then its end. */
 #define L49 "a-very-long-name-of-a-deployment-in-the-shop-nord" /* 49 bytes */
@@ -153,8 +154,42 @@ static void test_jobs(void)
 		     WORKLOAD_DEPLOYMENT);
 }
 
+/* Lines "KIND  NAME  NAME OF THE SERVICE" of collectd-ebpf(5), up to that of StatefulSets. */
+static void test_manual(void)
+{
+	const char *source = getenv("abs_top_srcdir") ?: ".";
+	char path[8192], line[256], pod[POD_TEXT_MAX], want[POD_TEXT_MAX];
+	bool is_in_table = false;
+	unsigned count = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%.4096s/docs/collectd-ebpf.pod", source);
+	file = fopen(path, "r");
+	if (!file) {
+		perror(path);
+		exit(1);
+	}
+	while (fgets(line, sizeof(line), file)) {
+		struct pod_labels labels = { 0 };
+
+		is_in_table |= !strncmp(line, "    Deployment ", 15);
+		if (!is_in_table || strlen(line) < NAME_COLUMN ||
+		    sscanf(line + NAME_COLUMN, "%255s %255s", pod, want) != 2)
+			continue;
+		CASE("the manual: %s", line);
+		pod_settle(pod, &labels);
+		CHECK_TEXT(pod, want);
+		count++;
+		if (strstr(line, "StatefulSet"))
+			break;
+	}
+	fclose(file);
+	CHECK_UINT(count, 6);
+}
+
 int main(void)
 {
+	test_manual();
 	test_shapes();
 	test_due();
 	test_long_shapes();
