@@ -302,6 +302,12 @@ static void test_same(void)
 	give_device(253, 4, "dm-4", "sdb");
 	refresh();
 	CHECK_TEXT(name_of(253, 4), "sdb");
+	CASE("of one that gets its next name");
+	give_device(253, 5, "dm-5", "wwn-1");
+	refresh();
+	CHECK_TEXT(name_of(253, 5), "dm-5");
+	CHECK_TEXT(name_of(8, 16), "sdb");
+	CHECK_TEXT(name_of(253, 4), "dm-4");
 	end();
 }
 
