@@ -106,8 +106,9 @@ LONG_KERNEL_TESTS = \
 	tests/kernel/test_sampler.py \
 	tests/kernel/test_storm.py
 # Of machines booted for them, as BOOT, POSSIBLE_CPUS, NVME_PATHS or SYSTEMD in each says.
-VM_TESTS = tests/kernel/test_all_cpus.py tests/kernel/test_device_names.py tests/kernel/test_integrity.py tests/kernel/test_lockdown.py \
-	tests/kernel/test_preemption_full.py tests/kernel/test_units.py tests/kernel/test_units_hybrid.py
+VM_TESTS = tests/kernel/test_all_cpus.py tests/kernel/test_device_names.py tests/kernel/test_integrity.py \
+	tests/kernel/test_lockdown.py tests/kernel/test_preemption_full.py tests/kernel/test_rootless_units.py \
+	tests/kernel/test_units.py tests/kernel/test_units_hybrid.py
 
 # What the kernel tests watch: tests/kernel/load_NAME.c and its word here.
 LOADS = \
