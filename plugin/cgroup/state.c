@@ -137,8 +137,10 @@ static void parse_docker_name(const json_t *labels, const char *name, struct con
 {
 	copy_container_name(container->name, name);
 	parse_swarm_name(labels, container);
-	parse_ecs_name(labels, container);
-	parse_compose_name(labels, container);
+	if (!container->workload)
+		parse_ecs_name(labels, container);
+	if (!container->workload)
+		parse_compose_name(labels, container);
 }
 
 static json_t *docker_labels(const json_t *root)
