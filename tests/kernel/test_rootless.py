@@ -10,14 +10,18 @@ tests/unit/state/podman_rootless.json, in a home of this test.
 import json
 import os
 import re
+import subprocess
+import sys
 import time
 
+import bpf_objects
 from cgroups import Cgroups
 from lib import LIBC, SLOWNESS, Skip, Test
 
 INTERVAL = 0.25 if SLOWNESS < 2 else 1
 ALICE, BOB = 4322001, 4322002
 MADE_UP = 40
+USER_CONTAINER = 10  # enum group_kind
 CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 0x1000, 0x4000, 0x40000
 STATE = ".local/share/containers/storage/vfs-containers/containers.json"
 
@@ -102,14 +106,26 @@ def quadlet(identity):
     return f"app.slice/web.service/libpod-payload-{identity}"
 
 
+def row_keys(daemon, kind):
+    """The keys of a kind, of users of this test, that have a row."""
+    number = bpf_objects.map_number(daemon.process.pid, "service_names")
+    dump = subprocess.run([bpf_objects.BPFTOOL, "-j", "map", "dump", "id", str(number)], capture_output=True, check=True)
+    keys = [bytes(int(byte, 16) for byte in entry["key"]) for entry in json.loads(dump.stdout)]
+    users = [f"user-{uid}".encode() for uid in (ALICE, BOB)]
+    return sorted(key.rstrip(b"\0") for key in keys
+                  if int.from_bytes(key[:4], sys.byteorder) == kind and key[4:].split(b"\0")[0] in users)
+
+
 def made_up(test, daemon, bob, user):
     """Ids that no state has, one after the other."""
-    before = daemon.services()
+    before, before_keys = daemon.services(), row_keys(daemon, USER_CONTAINER)
+    test.equal("rows of containers of users, by number", len(before_keys), 1)
     load = test.load("task", name="kt_made_up")
     for _ in range(MADE_UP):
         bob.enter(f"user.slice/docker-{os.urandom(32).hex()}.scope", load.pid)
     moment = time.time()
     test.equal("processes of a user with a made-up id", processes(daemon, user, moment), 2)
+    test.equal("rows of containers of users", row_keys(daemon, USER_CONTAINER), before_keys)
     made = {name for name in daemon.services() - before if re.match(f"[0-9a-f]{{12}}$|{user}", name)}
     test.equal("services by ids that are made up", made, set())
     load.end()
