@@ -40,15 +40,15 @@ struct key_name {
 
 /* A key that was read, and the cells of its row. */
 struct key_entry {
-	uint32_t name;       /* number of its name; UINT32_MAX: it has counted nothing yet */
+	uint32_t name; /* number of its name; UINT32_MAX: it has counted nothing yet */
+	int cpu;
 	uint64_t named;      /* generation of that name */
 	int subject;         /* subject of its service when it was named; -1: none */
 	uint32_t row;        /* row of the service when last read; 0 (which never changes): none */
 	uint64_t generation; /* of that subject */
-	uint64_t names;      /* generation of its labels' names */
+	uint32_t names;      /* generation of its labels' names */
 	bool is_left_out;    /* a Label line of the Probe block excludes it */
 	uint64_t seen;
-	int cpu;
 	unsigned char *key;
 	uint64_t *previous; /* cells */
 };

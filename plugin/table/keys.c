@@ -23,7 +23,7 @@
 struct key_reading {
 	struct table *table;
 	const struct snapshot *snapshot;
-	uint64_t names; /* generation of the labels' names */
+	uint32_t names; /* generation of the labels' names */
 };
 
 static size_t entries_most(const struct rows *rows)
@@ -387,7 +387,11 @@ int keys_start(struct table *table, struct error *error)
 
 int keys_read(struct table *table, const struct snapshot *snapshot, struct error *error)
 {
-	struct key_reading reading = { table, snapshot, labels_generation(&table->schema.labels) };
+	struct key_reading reading = {
+		.table = table,
+		.snapshot = snapshot,
+		.names = (uint32_t)labels_generation(&table->schema.labels),
+	};
 
 	table->keys.rows = 0;
 	if (table->keys.entry_count > table->keys.entry_max / 2)

@@ -149,7 +149,7 @@ static void test_recorded(void)
 		{ "dm-1", "luks-home", "dm-name-luks-home", "luks-home" },
 		{ "md127", "data", "md-uuid-6f1c3f5e:9a8b7c6d:5e4f3a2b:1c0d9e8f", NULL },
 		{ "md127p1", "data1", "md127p1", NULL },
-		{ "cciss!c0d0", "cciss!c0d0", "cciss-3600508b1001030364", NULL },
+		{ "cciss!c0d0", "cciss_c0d0", "cciss-3600508b1001030364", NULL },
 		{ "nvme0c0n1", "none", "none", "none" },
 	};
 	const struct disk_names *const words[] = { &kernel, &standard, &by_id, &dm_by_id };
@@ -162,8 +162,12 @@ static void test_recorded(void)
 			name_of_kernel(cases[i].kernel);
 		refresh();
 		for (size_t i = 0; i < COUNT_OF(cases); i++) {
-			const char *const wants[] = { cases[i].kernel, cases[i].standard,
-						      cases[i].by_id, cases[i].dm_by_id };
+			/* No series has an exclamation mark in its name. */
+			bool has_other = strchr(cases[i].kernel, '!') != NULL;
+			const char *const wants[] = { has_other ? cases[i].standard
+								: cases[i].kernel,
+						      cases[i].standard, cases[i].by_id,
+						      cases[i].dm_by_id };
 
 			CASE("%s, words %zu", cases[i].kernel, w);
 			if (wants[w] && (w || i + 1 < COUNT_OF(cases)))
