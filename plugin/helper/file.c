@@ -25,10 +25,13 @@ int file_read(struct file_helper *helper, const struct file_request *request, st
 				      .user = request->user };
 	/* The byte more tells that the file is larger. */
 	struct read_request read = { .size_max = request->size_max + (request->cut ? 0 : 1),
-				     .flags = request->follow ? 0 : O_NOFOLLOW,
+				     .flags = (request->follow ? 0 : O_NOFOLLOW) |
+					      (request->is_directory ? O_DIRECTORY : 0),
+				     .pid = request->pid,
 				     .unless = request->unless };
 	struct file file;
-	int status = helper_read(helper, &charge, request->wait_ms, request->path, &read, &file);
+	int status = helper_read(helper, &charge, request->wait_ms, request->path, &read,
+				 request->stream.receive ? &request->stream : NULL, &file);
 
 	if (status)
 		return status;

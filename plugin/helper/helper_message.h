@@ -36,11 +36,12 @@ struct file_stamp {
 	uint64_t modified_ns, changed_ns; /* its content; its content or its inode */
 };
 
-/* HELPER_READ: reads the regular file at the path. */
+/* HELPER_READ: reads the regular file at the path, or, if flags have O_DIRECTORY, the names in the
+ * directory, each followed by a NUL. */
 struct read_request {
-	uint64_t size_max; /* bytes to send at most */
-	uint32_t flags;    /* of open(2) */
-	uint32_t pad;
+	uint64_t size_max;        /* bytes to send at most */
+	uint32_t flags;           /* of open(2) */
+	int32_t pid;              /* who sees the path, 0: the daemon */
 	struct file_stamp unless; /* the file still has this stamp */
 };
 
@@ -49,6 +50,8 @@ struct read_request {
 struct read_reply {
 	int32_t status;
 	uint32_t owner; /* uid, or FILE_OWNER_UNKNOWN */
+	uint32_t mode;  /* as st_mode of stat(2) */
+	uint32_t pad;
 	struct file_stamp stamp;
 };
 

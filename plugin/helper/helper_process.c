@@ -11,6 +11,7 @@
 #include "symbol_message.h"
 #include "util/scoped_open.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -95,6 +96,28 @@ static bool send_with(int socket, const void *reply, size_t size, int fd)
 	return sent;
 }
 
+/* --- finding a file --- */
+
+/* Finds a file as the process sees it; path "": the program that it runs. `flags` may have O_NOFOLLOW. */
+static int find_in_process(int pid, const char *path, int flags)
+{
+	char root[32];
+	int directory, fd;
+
+	snprintf(root, sizeof(root), "/proc/%d", pid);
+	if (access(root, F_OK) != 0)
+		return -ESRCH;
+	snprintf(root, sizeof(root), "/proc/%d/%s", pid, path[0] ? "root" : "exe");
+	directory = open(root, FIND);
+	if (directory < 0 || !path[0])
+		return directory < 0 ? -errno : directory;
+	/* Links of a container lead to where its processes would find them. */
+	fd = scoped_open(directory, path, (uint64_t)(FIND | flags),
+			 RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	close(directory);
+	return fd;
+}
+
 /* --- reading a file --- */
 
 static bool send_chunk(int socket, int32_t size, const char *bytes)
@@ -103,13 +126,30 @@ static bool send_chunk(int socket, int32_t size, const char *bytes)
 	       (size <= 0 || send_all(socket, bytes, (size_t)size, -1));
 }
 
-static bool send_content(int socket, int fd, uint64_t size_max)
+/* Reads names of a directory as read(2) reads bytes. The room is aligned as struct dirent64 is. */
+static ssize_t read_names(int fd, void *to, size_t size)
 {
-	static char bytes[CHUNK_MAX];
+	ssize_t got = syscall(SYS_getdents64, fd, to, size), length = 0;
+
+	for (ssize_t at = 0; at < got;) {
+		const struct dirent64 *entry = (const struct dirent64 *)((char *)to + at);
+		size_t name_size = strlen(entry->d_name) + 1;
+
+		at += entry->d_reclen;
+		memmove((char *)to + length, entry->d_name, name_size);
+		length += (ssize_t)name_size;
+	}
+	return got < 0 ? got : length;
+}
+
+static bool send_content(int socket, int fd, uint64_t size_max,
+			 ssize_t (*read_some)(int fd, void *to, size_t size))
+{
+	static char bytes[CHUNK_MAX] __attribute__((aligned(8)));
 
 	while (size_max) {
 		size_t most = size_max < sizeof(bytes) ? (size_t)size_max : sizeof(bytes);
-		ssize_t got = read(fd, bytes, most);
+		ssize_t got = read_some(fd, bytes, most);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -130,13 +170,38 @@ static uid_t owner_of(int fd, const struct stat *file)
 	return descriptor_is_foreign(fd) ? FILE_OWNER_UNKNOWN : file->st_uid;
 }
 
-static int open_regular(const char *path, uint32_t flags, struct stat *ret_file)
+/* Opens the path as the process sees it. O_NONBLOCK: a FIFO or device opens at once, and is then
+ * refused. */
+static int open_in_process(int pid, const char *path, int flags)
 {
-	/* O_NONBLOCK: a FIFO or device opens at once, and is then refused. */
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (int)flags);
-	int status = fd < 0 || fstat(fd, ret_file) != 0 ? -errno : 0;
+	char link[32];
+	int found, fd;
 
-	if (status == 0 && !S_ISREG(ret_file->st_mode))
+	flags |= O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	if (!pid) {
+		fd = open(path, flags);
+		return fd < 0 ? -errno : fd;
+	}
+	found = find_in_process(pid, path, flags & O_NOFOLLOW);
+	if (found < 0)
+		return found;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+	fd = open(link, flags & ~O_NOFOLLOW);
+	if (fd < 0)
+		fd = -errno;
+	close(found);
+	return fd;
+}
+
+/* Opens a regular file, or with O_DIRECTORY a directory. */
+static int open_to_read(const char *path, const struct read_request *read, struct stat *ret_file)
+{
+	int fd = open_in_process(read->pid, path, (int)read->flags);
+	int status = fd < 0 ? fd : 0;
+
+	if (status == 0 && fstat(fd, ret_file) != 0)
+		status = -errno;
+	if (status == 0 && !(read->flags & O_DIRECTORY) && !S_ISREG(ret_file->st_mode))
 		status = S_ISDIR(ret_file->st_mode) ? -EISDIR : -EINVAL;
 	if (status == 0)
 		return fd;
@@ -163,43 +228,29 @@ static struct file_stamp stamp_of(const struct stat *file)
 
 static bool serve_read(const struct served_request *request)
 {
+	const struct read_request *read_request = &request->payload.read;
 	struct stat file;
-	int fd = open_regular(request->path, request->payload.read.flags, &file);
+	int fd = open_to_read(request->path, read_request, &file);
 	struct read_reply reply = { .status = fd < 0 ? fd : 0 };
 	bool sent;
 
 	if (fd >= 0) {
 		reply.owner = owner_of(fd, &file);
+		reply.mode = file.st_mode;
 		reply.stamp = stamp_of(&file);
-		if (!memcmp(&reply.stamp, &request->payload.read.unless, sizeof(reply.stamp)))
+		if (!memcmp(&reply.stamp, &read_request->unless, sizeof(reply.stamp)))
 			reply.status = -EALREADY;
 	}
 	sent = send_all(request->socket, &reply, sizeof(reply), -1) &&
-	       (reply.status || send_content(request->socket, fd, request->payload.read.size_max));
+	       (reply.status ||
+		send_content(request->socket, fd, read_request->size_max,
+			     read_request->flags & O_DIRECTORY ? read_names : read));
 	if (fd >= 0)
 		close(fd);
 	return sent;
 }
 
 /* --- opening a program or library --- */
-
-static int find_in_process(int pid, const char *path)
-{
-	char root[32];
-	int directory, fd;
-
-	snprintf(root, sizeof(root), "/proc/%d", pid);
-	if (access(root, F_OK) != 0)
-		return -ESRCH;
-	snprintf(root, sizeof(root), "/proc/%d/%s", pid, path[0] ? "root" : "exe");
-	directory = open(root, FIND);
-	if (directory < 0 || !path[0])
-		return directory < 0 ? -errno : directory;
-	/* Links of a container lead to where its processes would find them. */
-	fd = scoped_open(directory, path, FIND, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-	close(directory);
-	return fd;
-}
 
 /* The directories that libbpf searches, in the same order. */
 static int find_by_name(const char *name)
@@ -224,7 +275,7 @@ static int find_path(int pid, const char *path)
 	int fd;
 
 	if (pid)
-		return find_in_process(pid, path);
+		return find_in_process(pid, path, 0);
 	if (!strchr(path, '/'))
 		return find_by_name(path);
 	fd = open(path, FIND);

@@ -19,6 +19,7 @@
 #define OPEN_WAIT_MS 5000
 #define SYMBOLS_WAIT_MS (SYMBOL_WAIT_MS + 2000) /* the helper ends the program before */
 #define EVENT_WAIT_MS 5000
+#define STREAM_PART 4096
 #define LINK_WAIT_MS \
 	10000 /* for each location the kernel visits all processes that have the file mapped */
 
@@ -147,6 +148,7 @@ static int request_once(struct file_helper *helper, uint64_t end_ns, void *with)
 struct file_exchange {
 	const char *path;
 	const struct read_request *read;
+	const struct file_stream *stream;
 	struct file file;
 };
 
@@ -161,10 +163,39 @@ static int grow_file(struct file *file, size_t more)
 	return 0;
 }
 
-static int receive_chunks(struct file_helper *helper, uint64_t size_max, uint64_t end_ns,
-			  struct file *file)
+/* Appends that many bytes to the file. */
+static int receive_into_file(struct file_helper *helper, size_t size, uint64_t end_ns,
+			     struct file *file)
 {
-	int status = grow_file(file, 0);
+	int status = grow_file(file, size);
+
+	return status ?: receive_exactly(helper, file->bytes + file->size, size, end_ns, NULL);
+}
+
+static int receive_into_stream(struct file_helper *helper, size_t size, uint64_t end_ns,
+			       const struct file_stream *stream)
+{
+	char bytes[STREAM_PART];
+	int status = 0;
+
+	while (size && status == 0) {
+		size_t part = size < sizeof(bytes) ? size : sizeof(bytes);
+
+		status = receive_exactly(helper, bytes, part, end_ns, NULL);
+		if (status == 0)
+			stream->receive(stream->of, bytes, part);
+		size -= part;
+	}
+	return status;
+}
+
+static int receive_chunks(struct file_helper *helper, uint64_t end_ns,
+			  struct file_exchange *exchange)
+{
+	const struct file_stream *stream = exchange->stream;
+	uint64_t size_max = exchange->read->size_max;
+	struct file *file = &exchange->file;
+	int status = stream ? 0 : grow_file(file, 0);
 	int32_t size = 0;
 
 	while (status == 0) {
@@ -173,10 +204,8 @@ static int receive_chunks(struct file_helper *helper, uint64_t size_max, uint64_
 			break;
 		if ((uint64_t)size > size_max - file->size)
 			return -EPIPE;
-		status = grow_file(file, (size_t)size);
-		if (status == 0)
-			status = receive_exactly(helper, file->bytes + file->size, (size_t)size,
-						 end_ns, NULL);
+		status = stream ? receive_into_stream(helper, (size_t)size, end_ns, stream)
+				: receive_into_file(helper, (size_t)size, end_ns, file);
 		if (status == 0)
 			file->size += (size_t)size;
 	}
@@ -198,18 +227,22 @@ static int request_content(struct file_helper *helper, uint64_t end_ns, void *wi
 
 	free(exchange->file.bytes);
 	exchange->file = (struct file){ 0 };
+	if (exchange->stream)
+		exchange->stream->receive(exchange->stream->of, NULL, 0);
 	status = request_once(helper, end_ns, &call);
 	if (status)
 		return status;
 	exchange->file.owner = reply.owner;
+	exchange->file.mode = reply.mode;
 	exchange->file.stamp = reply.stamp;
-	return receive_chunks(helper, exchange->read->size_max, end_ns, &exchange->file);
+	return receive_chunks(helper, end_ns, exchange);
 }
 
 int helper_read(struct file_helper *helper, const struct file_charge *charge, unsigned wait_ms,
-		const char *path, const struct read_request *read, struct file *ret_file)
+		const char *path, const struct read_request *read, const struct file_stream *stream,
+		struct file *ret_file)
 {
-	struct file_exchange exchange = { .path = path, .read = read };
+	struct file_exchange exchange = { .path = path, .read = read, .stream = stream };
 	int status = helper_ask(helper, charge, wait_ms, request_content, &exchange);
 
 	if (status)

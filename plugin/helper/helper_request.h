@@ -18,14 +18,23 @@ struct file {
 	char *bytes; /* the caller's, for free(); followed by a NUL */
 	size_t size;
 	uid_t owner;             /* FILE_OWNER_UNKNOWN: on FUSE, whose program names any owner */
+	uint32_t mode;           /* as st_mode of stat(2) */
 	struct file_stamp stamp; /* as of the open */
 };
 
-/* Reads the regular file at the path; wait_ms: from open to the last byte. In addition to errors of
- * open(2) and read(2): -EISDIR or -EINVAL: it is not regular; -ELOOP: it is a symbolic link;
- * -EALREADY: it has the stamp read->unless. */
+/* Receives the bytes of a file in their order; NULL: they begin again, as the helper was replaced. */
+struct file_stream {
+	void (*receive)(void *of, const char *bytes, size_t size);
+	void *of;
+};
+
+/* Reads the regular file at the path, or the names in a directory; wait_ms: from open to the last
+ * byte. With a stream (NULL: none) the bytes go there, and ret_file->bytes is NULL. In addition to
+ * errors of open(2) and read(2): -EISDIR or -EINVAL: it is not regular; -ELOOP: it is a symbolic
+ * link; -EALREADY: it has the stamp read->unless. */
 int helper_read(struct file_helper *helper, const struct file_charge *charge, unsigned wait_ms,
-		const char *path, const struct read_request *read, struct file *ret_file);
+		const char *path, const struct read_request *read, const struct file_stream *stream,
+		struct file *ret_file);
 
 /* Opens the path as process pid sees it (0: the daemon); path "": the program that it runs. The
  * caller closes *ret_fd. -EREMOTE: it is on FUSE; -ESRCH: there is no such process. */

@@ -57,6 +57,7 @@ UNIT_TESTS = \
 	tests/unit/helper/test_confined \
 	tests/unit/helper/test_file \
 	tests/unit/helper/test_file_helper \
+	tests/unit/helper/test_file_read \
 	tests/unit/helper/test_helper_process \
 	tests/unit/helper/test_symbol \
 	tests/unit/helper/test_symbol_debug \
