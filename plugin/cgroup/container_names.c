@@ -6,7 +6,6 @@
  */
 #include "container_names.h"
 
-#include "runtime.h"
 #include "user.h"
 #include "user_state.h"
 #include "util/clock.h"
@@ -49,6 +48,7 @@ struct container_name {
 void container_names_init(struct container_names *names, struct users *users)
 {
 	*names = (struct container_names){ .users = users, .round = 1, .round_ns = clock_ns() };
+	runtimes_init(&names->runtimes);
 }
 
 static bool is_of_user(const struct group_key *key)
@@ -78,7 +78,8 @@ static struct named_file *find_named_list(const struct container_names *names,
 	for (size_t i = 0; i < names->count && state->format == STATE_STORAGE; i++) {
 		struct named_file *file = names->item[i]->file;
 
-		if (file && !strcmp(file->state.path, state->path))
+		if (file && file->state.view.pid == state->view.pid &&
+		    !strcmp(file->state.path, state->path))
 			return file;
 	}
 	return NULL;
@@ -110,7 +111,7 @@ static bool set_container(struct container_name *name, int status,
 	return true;
 }
 
-static int search_user_state(const struct container_names *names, const struct group_key *key,
+static int search_user_state(struct container_names *names, const struct group_key *key,
 			     const char *id, struct file_helper *files,
 			     struct container *ret_container, struct named_state *ret_state)
 {
@@ -118,24 +119,26 @@ static int search_user_state(const struct container_names *names, const struct g
 	char home[USER_HOME_MAX];
 
 	if (uid == 0)
-		return runtime_container(GROUP_CONTAINER, id, files, ret_container, ret_state);
+		return runtime_container(GROUP_CONTAINER, id, &names->runtimes, files,
+					 ret_container, ret_state);
 	if (uid >= UINT32_MAX || !user_home(names->users, uid, home))
 		return -ENOENT;
 	return user_container((uid_t)uid, home, id, files, ret_container, ret_state);
 }
 
-static int search_state(const struct container_names *names, const struct container_name *name,
+static int search_state(struct container_names *names, const struct container_name *name,
 			struct file_helper *files, struct container *ret_container,
 			struct named_state *ret_state)
 {
 	if (is_of_user(&name->key))
 		return search_user_state(names, &name->key, name->id, files, ret_container,
 					 ret_state);
-	return runtime_container(name->key.kind, name->id, files, ret_container, ret_state);
+	return runtime_container(name->key.kind, name->id, &names->runtimes, files, ret_container,
+				 ret_state);
 }
 
 /* Searches in all files of its kind. true: what is known of it has changed. */
-static bool search_name(const struct container_names *names, struct container_name *name,
+static bool search_name(struct container_names *names, struct container_name *name,
 			struct file_helper *files, uint64_t now_ns)
 {
 	struct container container = { 0 };
@@ -389,5 +392,6 @@ void container_names_done(struct container_names *names)
 	for (size_t i = 0; i < names->count; i++)
 		free_name(names->item[i]);
 	free(names->item);
+	runtimes_done(&names->runtimes);
 	container_names_init(names, names->users);
 }

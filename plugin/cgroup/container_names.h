@@ -4,6 +4,7 @@
 
 #include "container.h"
 #include "helper/file.h"
+#include "runtime.h"
 
 #include "bpf/lib/services/group.h"
 
@@ -19,6 +20,7 @@ struct users;
  * are checked again. Of one thread. */
 struct container_names {
 	struct users *users;
+	struct runtimes runtimes;
 	struct container_name **item; /* by id and key */
 	size_t count;
 	size_t of_users; /* of these, containers of users */

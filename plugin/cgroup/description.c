@@ -137,6 +137,7 @@ static int describe_id(const struct group_key *key, struct container_names *cont
 	snprintf(ret->full_name, sizeof(ret->full_name), "%s", end + 1);
 	fit_name(ret->name, ret->full_name, "");
 	fit_name(ret->other_name, "container", end);
+	ret->is_id = true;
 	return status == -EAGAIN ? -EAGAIN : 0;
 }
 

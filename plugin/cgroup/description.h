@@ -20,6 +20,7 @@ struct group_description {
 	char full_name[GROUP_FULL_NAME_MAX]; /* as it was given, for the rules of Service blocks */
 	bool is_sandbox;                     /* it only holds the namespaces of a pod: no series */
 	bool is_unconfirmed; /* a user's container that no state of the user has: the names are the user's */
+	bool is_id;          /* a container of which only the id is known */
 	enum workload workload; /* of a container */
 };
 

@@ -5,14 +5,17 @@
 #include "container.h"
 #include "helper/file.h"
 #include "state.h"
+#include "state_files.h"
 
-#define NAMED_STATE_PATH_MAX 512 /* with the NUL */
+#define NAMED_STATE_PATH_MAX \
+	(STATE_PATH_MAX + 128) /* with the NUL: also an id and the name of a file */
 
-/* A file that names containers. Each function returns an error of file_read(), or -EPERM: it is another user's than the
- * request says. */
+/* A file that names containers. Each function returns an error of state_file_read(), or -EPERM: it is another user's
+ * than the request says. */
 struct named_state {
 	char path[NAMED_STATE_PATH_MAX];
-	enum state_format format;
+	enum state_format format; /* STATE_STORAGE: a list of such entries */
+	struct file_view view;
 	struct file_request request; /* `unless`: as it was read last */
 };
 

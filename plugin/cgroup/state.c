@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parses the state files of container runtimes: docker's config.v2.json (20.10), the annotations of OCI
- * bundles by containerd's CRI plugin (1.6), CRI-O (1.x) and nerdctl, and the list of containers/storage
+ * bundles by containerd's CRI plugin (1.6), CRI-O (1.x) and nerdctl, and entries of containers/storage
  * (podman 4.3).
  */
 #include "state.h"
@@ -192,19 +192,7 @@ static bool parse_storage_entry(const json_t *stored, struct container *containe
 	/* The infra container of a pod has the name of the pod's id. */
 	container->is_sandbox =
 		has_hex(container->name) && !strcmp(container->name + HEX_LENGTH, "-infra");
-	return container->name[0] != '\0';
-}
-
-static void visit_storage_state(const json_t *root, state_visitor *visit, void *of)
-{
-	for (size_t i = 0; i < json_array_size(root); i++) {
-		const json_t *stored = json_array_get(root, i);
-		const char *id = member_text(stored, "id");
-		struct container container = { 0 };
-
-		if (id[0] && parse_storage_entry(stored, &container))
-			visit(of, id, &container);
-	}
+	return container->name[0] && *member_text(stored, "id");
 }
 
 static json_t *load_state(const char *bytes, size_t size)
@@ -220,37 +208,13 @@ void state_each(enum state_format format, const char *bytes, size_t size, state_
 	struct container container = { 0 };
 	json_t *root = load_state(bytes, size);
 
-	if (format == STATE_STORAGE)
-		visit_storage_state(root, visit, of);
-	else if (format == STATE_DOCKER ? parse_docker_state(root, &container)
-					: parse_bundle_state(root, &container))
+	if (format == STATE_STORAGE && parse_storage_entry(root, &container))
+		visit(of, member_text(root, "id"), &container);
+	else if (format == STATE_DOCKER && parse_docker_state(root, &container))
+		visit(of, "", &container);
+	else if (format == STATE_BUNDLE && parse_bundle_state(root, &container))
 		visit(of, "", &container);
 	json_decref(root);
-}
-
-struct wanted_state {
-	const char *id;
-	struct container *container;
-	bool found;
-};
-
-static void find_wanted_state(void *of, const char *id, const struct container *container)
-{
-	struct wanted_state *wanted = of;
-
-	if (wanted->found || (id[0] && strcmp(id, wanted->id) != 0))
-		return;
-	*wanted->container = *container;
-	wanted->found = true;
-}
-
-bool state_parse(enum state_format format, const char *bytes, size_t size, const char *id,
-		 struct container *ret_container)
-{
-	struct wanted_state wanted = { .id = id, .container = ret_container };
-
-	state_each(format, bytes, size, find_wanted_state, &wanted);
-	return wanted.found;
 }
 
 /* --- pods --- */

@@ -16,7 +16,7 @@
 enum state_format {
 	STATE_DOCKER, /* config.v2.json: of one container */
 	STATE_BUNDLE, /* config.json of an OCI bundle, by the annotations of containerd and CRI-O */
-	STATE_STORAGE, /* containers.json of containers/storage: all of podman's */
+	STATE_STORAGE, /* an entry of containers.json of containers/storage (podman) */
 };
 
 /* Was the plugin built with jansson, which parses them? */
@@ -25,14 +25,9 @@ bool state_is_readable(void);
 /* Gets each container that a file names, with its id; "": the file is of one container. */
 typedef void state_visitor(void *of, const char *id, const struct container *container);
 
-/* Visits nothing if the file is no JSON or exceeds the bounds above. */
+/* Visits the containers of a file or of an entry: none if it is no JSON or exceeds the bounds above. */
 void state_each(enum state_format format, const char *bytes, size_t size, state_visitor *visit,
 		void *of);
-
-/* The name of the container with this id in a file. false: the file does not have it, is no JSON, or exceeds
- * the bounds above. */
-bool state_parse(enum state_format format, const char *bytes, size_t size, const char *id,
-		 struct container *ret_container);
 
 /* What the labels of a pod say, in the state of its sandbox, for a container of it. */
 void state_parse_sandbox(enum state_format format, const char *bytes, size_t size,

@@ -19,17 +19,6 @@ void state_each(enum state_format format, const char *bytes, size_t size, state_
 	(void)of;
 }
 
-bool state_parse(enum state_format format, const char *bytes, size_t size, const char *id,
-		 struct container *ret_container)
-{
-	(void)format;
-	(void)bytes;
-	(void)size;
-	(void)id;
-	(void)ret_container;
-	return false;
-}
-
 void state_parse_sandbox(enum state_format format, const char *bytes, size_t size,
 			 struct container *container)
 {

@@ -50,8 +50,11 @@ __attribute__((format(printf, 3, 4))) static void try_state(struct user_search *
 							    enum state_format format,
 							    const char *path_format, ...)
 {
-	struct named_state state = { .format = format,
-				     .request = user_request(search, STATE_SIZE_MAX) };
+	struct named_state state = {
+		.format = format,
+		.view = { .of_any_owner = true }, /* the request has the user */
+		.request = user_request(search, STATE_SIZE_MAX),
+	};
 	va_list arguments;
 	int length;
 

@@ -165,6 +165,7 @@ void config_done(struct config *config)
 	strings_done(&config->profiles.on_threshold);
 	strings_done(&config->profiles.once);
 	free(config->symbol_helper);
+	strings_done(&config->container_states);
 	strings_done(&config->once);
 	*config = (struct config){ 0 };
 }

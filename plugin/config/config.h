@@ -18,8 +18,9 @@ struct oconfig_item_s;
 
 #define CONFIG_NAME_MAX 64 /* of a service or probe, with the NUL */
 #define CONFIG_PERCENTILES_MAX 16
-#define CONFIG_SERVICES_MAX 512  /* Service blocks */
-#define CONFIG_PROBES_MAX 128    /* Probe blocks */
+#define CONFIG_SERVICES_MAX 512 /* Service blocks */
+#define CONFIG_PROBES_MAX 128   /* Probe blocks */
+#define CONFIG_CONTAINER_STATES_MAX 64
 #define CONFIG_MAX_SERVICES 4096 /* rows for services without a Service block */
 #define CONFIG_MAX_NEW_SERVICES 1000000
 #define CONFIG_MAX_MEMORY_MIB (1 << 20)
@@ -161,8 +162,9 @@ struct profiles_config {
 struct config {
 	struct profiles_config profiles;
 	char *object_dir;
-	char *symbol_helper; /* NULL: the installed one */
-	double interval_s;   /* 0: the daemon's */
+	char *symbol_helper;             /* NULL: the installed one */
+	double interval_s;               /* 0: the daemon's */
+	struct strings container_states; /* directories of runtimes */
 	unsigned max_services;
 	unsigned max_new_services; /* in an hour, 0: max_services */
 	unsigned max_memory_mib;

@@ -28,6 +28,16 @@ static bool parse_plugin_object_dir(struct context *context, const oconfig_item_
 	return block_parse_path(context, item, &context->config->object_dir);
 }
 
+static bool parse_plugin_container_state(struct context *context, const oconfig_item_t *item)
+{
+	const char *path = option_string(item);
+
+	if (!path || path[0] != '/')
+		return mistake(context, item, "it takes one absolute path");
+	return block_add_all(context, item, 0, &context->config->container_states,
+			     CONFIG_CONTAINER_STATES_MAX, "<Plugin ebpf>");
+}
+
 static bool parse_plugin_interval(struct context *context, const oconfig_item_t *item)
 {
 	return option_number(item, 0.1, 86400, &context->config->interval_s) ||
@@ -217,6 +227,7 @@ static bool parse_plugin_percentile(struct context *context, const oconfig_item_
 
 static const struct option plugin_options[] = {
 	{ "ObjectDirectory", parse_plugin_object_dir, ONCE },
+	{ "ContainerState", parse_plugin_container_state, OFTEN },
 	{ "Interval", parse_plugin_interval, ONCE },
 	{ "MaxServices", parse_plugin_max_services, ONCE },
 	{ "MaxNewServices", parse_plugin_max_new_services, ONCE },

@@ -81,6 +81,8 @@ static int start_resolver(struct services *services, struct file_helper *files, 
 	resolver->names = &services->names;
 	resolver->rows = services->lifecycle.kernel_rows;
 	resolver->row_count = services->lifecycle.row_count;
+	runtimes_start(&services->names.containers.runtimes, &services->config->container_states,
+		       files);
 	return resolver_start(resolver, error);
 }
 

@@ -21,8 +21,10 @@ UNIT_TESTS = \
 	tests/unit/cgroup/test_match \
 	tests/unit/cgroup/test_pod \
 	tests/unit/cgroup/test_recorded \
+	tests/unit/cgroup/test_runtime \
 	tests/unit/cgroup/test_service_cgroups \
 	tests/unit/cgroup/test_state \
+	tests/unit/cgroup/test_storage_list \
 	tests/unit/cgroup/test_tree \
 	tests/unit/cgroup/test_user \
 	tests/unit/cgroup/test_user_state \
@@ -222,6 +224,7 @@ tests_unit_cgroup_test_cgroup_name_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cgroup_ope
 tests_unit_cgroup_test_container_names_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=file_read
 tests_unit_cgroup_test_description_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_cgroup_test_recorded_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
+tests_unit_cgroup_test_runtime_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read,--wrap=runtime_process_is_trusted
 tests_unit_probe_test_upkeep_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime -Wl,--wrap=services_resolve \
 	-Wl,--wrap=resolver_log_fits -Wl,--wrap=attachments_any -Wl,--wrap=attachments_check \
 	-Wl,--wrap=bpf_enable_stats

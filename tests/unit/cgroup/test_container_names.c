@@ -5,6 +5,8 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/state.h"
+
 #include "plugin/cgroup/container_names.h"
 #include "plugin/cgroup/user.h"
 #include "plugin/cgroup/state.h"
@@ -55,14 +57,31 @@ static int play_file(const struct played_file *file, const struct file_request *
 		     struct file *ret_file)
 {
 	struct file_stamp stamp = { .inode = file->version };
+	int status;
 
 	if (!memcmp(&stamp, &request->unless, sizeof(stamp)))
 		return -EALREADY;
 	reads++;
-	*ret_file = (struct file){ .bytes = strdup(file->text),
-				   .size = strlen(file->text),
-				   .stamp = stamp };
-	return 0;
+	status = recorded_text(request, strdup(file->text), strlen(file->text), ret_file);
+	ret_file->stamp = stamp;
+	return status;
+}
+
+static int play_directory(const char *path, struct file *ret_file)
+{
+	static const char *const directories[][2] = {
+		{ "/var/lib/docker", "containers" },
+		{ "/var/lib/containers/storage", "vfs-containers" },
+		{ "/var/snap/docker/common/var-lib-docker", "containers" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(directories); i++)
+		if (!strcmp(path, directories[i][0])) {
+			*ret_file = (struct file){ .bytes = strdup(directories[i][1]),
+						   .size = strlen(directories[i][1]) + 1 };
+			return 0;
+		}
+	return -ENOENT;
 }
 
 int __wrap_file_read(__attribute__((unused)) struct file_helper *helper,
@@ -71,6 +90,8 @@ int __wrap_file_read(__attribute__((unused)) struct file_helper *helper,
 	requests++;
 	if (at_request)
 		at_request(requests);
+	if (request->is_directory)
+		return play_directory(request->path, ret_file);
 	if (silent)
 		return -ETIMEDOUT;
 	for (size_t i = 0; i < COUNT_OF(played); i++)

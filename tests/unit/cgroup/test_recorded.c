@@ -28,14 +28,8 @@ int __wrap_file_read(struct file_helper *helper, const struct file_request *requ
 int __wrap_file_read(struct file_helper *helper, const struct file_request *request,
 		     struct file *ret_file)
 {
-	const char *name = recorded_at(request->path);
-
 	(void)helper;
-	if (!name)
-		return -ENOENT;
-	*ret_file = (struct file){ 0 };
-	ret_file->bytes = recorded(name, &ret_file->size);
-	return 0;
+	return recorded_read(request, ret_file);
 }
 
 /* Returns the recorded id whose first digits are at `at`, unless the whole id is. */

@@ -17,7 +17,7 @@ static const char *parse(enum state_format format, const char *text, const char 
 	struct container c = { 0 };
 
 	to[0] = '\0';
-	if (state_parse(format, text, strlen(text), id, &c)) {
+	if (parse_state(format, text, strlen(text), id, &c)) {
 		container_text(&c, to);
 		CHECK_INT(to[0] != '\0', true);
 	}
@@ -51,9 +51,6 @@ static void test_recorded(void)
 		       "shop_web-7d9f8b6c5d-x2x4z_POD");
 	check_recorded(STATE_DOCKER, "docker_swarm.json", DOCKER_SWARM_ID, "shop_agent");
 	check_recorded(STATE_BUNDLE, "crio_sandbox.json", CRIO_SANDBOX_ID, "shop_db-0_POD");
-	check_recorded(STATE_STORAGE, "podman.json", PODMAN_ID, "web");
-	check_recorded(STATE_STORAGE, "podman.json", PODMAN_SHORT_ID, "short");
-	check_recorded(STATE_STORAGE, "podman.json", OTHER_ID, "");
 	check_recorded(STATE_BUNDLE, "containerd.json", CONTAINERD_ID,
 		       "shop_web-7d9f8b6c5d-x2x4z_app");
 	check_recorded(STATE_BUNDLE, "crio.json", CRIO_ID, "shop_db-0_app");
@@ -72,7 +69,7 @@ static void test_sandbox(void)
 		  "\"io.kubernetes.cri.sandbox-namespace\":\"default\"}}" },
 		{ STATE_BUNDLE, "{\"annotations\":{\"io.kubernetes.cri-o.Name\":"
 				"\"k8s_POD_shop-0_default_0d1c-1_0\"}}" },
-		{ STATE_STORAGE, "[{\"id\":\"" OTHER_ID "\",\"names\":[\"0f3cc7fa97b0-infra\"]}]" },
+		{ STATE_STORAGE, "{\"id\":\"" OTHER_ID "\",\"names\":[\"0f3cc7fa97b0-infra\"]}" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(sandboxes); i++) {
@@ -80,7 +77,7 @@ static void test_sandbox(void)
 		struct container c = { 0 };
 
 		CASE("%s", text);
-		CHECK_INT(state_parse(sandboxes[i].format, text, strlen(text), OTHER_ID, &c), true);
+		CHECK_INT(parse_state(sandboxes[i].format, text, strlen(text), OTHER_ID, &c), true);
 		CHECK_INT(c.is_sandbox, true);
 	}
 }
@@ -95,7 +92,7 @@ static void check_docker_labels(const char *given, const char *labels, const cha
 	CASE("%s with %s", given, labels);
 	snprintf(text, sizeof(text), "{\"Name\":\"/%s\",\"Config\":{\"Labels\":{%s}}}", given,
 		 labels);
-	CHECK_INT(state_parse(STATE_DOCKER, text, strlen(text), OTHER_ID, &c), true);
+	CHECK_INT(parse_state(STATE_DOCKER, text, strlen(text), OTHER_ID, &c), true);
 	CHECK_TEXT(c.name, name);
 	CHECK_INT(c.workload, workload);
 	CHECK_TEXT(c.given, workload ? given : "");
@@ -142,7 +139,7 @@ static void test_ecs(void)
 		"\"com.amazonaws.ecs.task-definition-family\":\"shop\","
 		"\"com.amazonaws.ecs.task-definition-version\":\"3\","
 		"\"com.amazonaws.ecs.container-name\":\"~internal~ecs~pause\"}}}";
-	CHECK_INT(state_parse(STATE_DOCKER, text, strlen(text), OTHER_ID, &c), true);
+	CHECK_INT(parse_state(STATE_DOCKER, text, strlen(text), OTHER_ID, &c), true);
 	CHECK_INT(c.is_sandbox, true);
 }
 
@@ -172,7 +169,7 @@ static void test_others(void)
 	CHECK_TEXT(parse(STATE_BUNDLE, "{\"annotations\":{\"nerdctl/name\":\"web\"}}", OTHER_ID),
 		   "web");
 	CASE("podman play kube");
-	CHECK_TEXT(parse(STATE_STORAGE, "[{\"id\":\"" OTHER_ID "\",\"names\":[\"web-pod-app\"]}]",
+	CHECK_TEXT(parse(STATE_STORAGE, "{\"id\":\"" OTHER_ID "\",\"names\":[\"web-pod-app\"]}",
 			 OTHER_ID),
 		   "web-pod-app");
 }
@@ -243,11 +240,11 @@ static void test_nonsense(void)
 		"{\"annotations\":[]}",
 		"{\"annotations\":{\"io.kubernetes.cri.sandbox-name\":\"x\"}}",
 		"{\"annotations\":{\"nerdctl/name\":[]}}",
-		"[{\"id\":\"" OTHER_ID "\"}]",
-		"[{\"id\":\"" OTHER_ID "\",\"names\":\"web\"}]",
-		"[{\"id\":\"" OTHER_ID "\",\"names\":[]}]",
-		"[{\"id\":\"" OTHER_ID "\",\"names\":[7]}]",
-		"[{\"id\":\"" OTHER_ID "\",\"names\":[\"\"]}]",
+		"{\"id\":\"" OTHER_ID "\"}",
+		"{\"id\":\"" OTHER_ID "\",\"names\":\"web\"}",
+		"{\"id\":\"" OTHER_ID "\",\"names\":[]}",
+		"{\"id\":\"" OTHER_ID "\",\"names\":[7]}",
+		"{\"id\":\"" OTHER_ID "\",\"names\":[\"\"]}",
 	};
 
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
@@ -337,7 +334,7 @@ static void test_long_name(void)
 	end = text + strlen(text);
 	memset(end, 'x', 10000);
 	strcpy(end + 10000, "\"}");
-	CHECK_INT(state_parse(STATE_DOCKER, text, strlen(text), OTHER_ID, &c), true);
+	CHECK_INT(parse_state(STATE_DOCKER, text, strlen(text), OTHER_ID, &c), true);
 	CHECK_UINT(strlen(c.name), CONTAINER_NAME_MAX - 1);
 }
 

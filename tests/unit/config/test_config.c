@@ -54,6 +54,8 @@ static void test_defaults(void)
 static void test_all(void)
 {
 	static const char text[] = "ObjectDirectory \"/opt/ebpf\"\n"
+				   "ContainerState \"/srv/a\"\n"
+				   "containerstate \"/srv/b\"\n"
 				   "SymbolHelper \"/opt/ebpf-symbols\"\n"
 				   "Interval 2.5\n"
 				   "maxservices 100\n"
@@ -119,6 +121,8 @@ static void test_all(void)
 	CASE("all options");
 	CHECK_UINT(read_text(&config, text), 0);
 	CHECK_UINT(daemon_messages(), 0);
+	CHECK_UINT(config.container_states.count, 2);
+	CHECK_TEXT(config.container_states.item[1], "/srv/b");
 	CHECK_TEXT(config.object_dir, "/opt/ebpf");
 	CHECK_TEXT(config.symbol_helper, "/opt/ebpf-symbols");
 	CHECK_REAL(config.interval_s, 2.5L, 0);
