@@ -210,7 +210,8 @@ GRAPHS = {
         Graph("Runs of BPF programs", unit.RATE, (Series("operations_per_second-run_*"),)),
         Graph("Kernel memory of the maps", unit.BYTES, (Series("memory-maps_*"),)),
         Graph("Services", unit.NUMBER, (
-            Series("objects-services", label="own series"), Series("objects-services_other", label="under other"))),
+            Series("objects-services", label="own series"), Series("objects-services_other", label="under other"),
+            Series("objects-services_without_name", label="named by id"))),
         Graph("Names refused", unit.RATE, (Series("total_events-names_refused_services", label="new names"),)),
         Graph("Insertions refused", unit.RATE, (Series("total_events-refused_*"),)),
         Graph("Events missed", unit.RATE, (Series("total_events-missed_*"),)),

@@ -249,7 +249,7 @@ static void publish_services(const struct dispatch *dispatch, struct services *s
 	uint64_t walk_ns = __atomic_load_n(&services->walk.cost_ns, __ATOMIC_RELAXED);
 	const struct snapshot *snapshot;
 	uint64_t names_refused;
-	unsigned shown, hidden;
+	unsigned shown, hidden, unnamed;
 
 	publish_status(dispatch, SELF_SERVICES, services->object.hook_set);
 	if (!services->object.bpf)
@@ -257,10 +257,12 @@ static void publish_services(const struct dispatch *dispatch, struct services *s
 	snapshot = services_acquire(services);
 	shown = snapshot->shown;
 	hidden = snapshot->hidden;
+	unnamed = snapshot->unnamed;
 	names_refused = snapshot->names_refused;
 	services_release(services, snapshot);
 	dispatch_gauge(dispatch, SUBJECT, "objects", "services", shown);
 	dispatch_gauge(dispatch, SUBJECT, "objects", "services_other", hidden);
+	dispatch_gauge(dispatch, SUBJECT, "objects", "services_without_name", unnamed);
 	dispatch_gauge(dispatch, SUBJECT, "memory", "maps_services",
 		       (double)map_memory_of(&services->object, NULL));
 	publish_walk(dispatch, SELF_SERVICES, walk_ns);

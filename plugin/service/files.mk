@@ -22,4 +22,5 @@ libengine_a_SOURCES += \
 	plugin/service/subject.c plugin/service/subject.h \
 	plugin/service/subscriber.c plugin/service/subscriber.h \
 	plugin/service/unassigned.c plugin/service/unassigned.h \
+	plugin/service/unnamed.c plugin/service/unnamed.h \
 	plugin/service/walk.c plugin/service/walk.h

@@ -462,6 +462,7 @@ void lifecycle_fill(const struct lifecycle *lifecycle, struct snapshot *snapshot
 	snapshot->made_ns = now_ns;
 	snapshot->hidden = lifecycle->hidden;
 	snapshot->shown = lifecycle->shown;
+	snapshot->unnamed = row_names_count_ids(lifecycle);
 	snapshot->names_refused = lifecycle->names_refused;
 	snapshot->early_rows =
 		lifecycle->named_sources ? lifecycle->row_count - lifecycle->reserve_begin : 0;

@@ -93,6 +93,12 @@ uint32_t row_name_service(const struct lifecycle *lifecycle, uint32_t row)
 	return is_row_named(lifecycle, row) ? lifecycle->names[row].service : 0;
 }
 
+bool row_name_is_id(const struct lifecycle *lifecycle, uint32_t row)
+{
+	return is_row_named(lifecycle, row) && lifecycle->names[row].is_id &&
+	       !lifecycle->names[row].is_nameless;
+}
+
 bool row_name_is_known(const struct lifecycle *lifecycle, uint32_t row)
 {
 	return row_name_is_settled(lifecycle, row) &&
@@ -103,6 +109,15 @@ bool row_name_is_known(const struct lifecycle *lifecycle, uint32_t row)
 static bool has_processes(const struct lifecycle *lifecycle, uint32_t row)
 {
 	return __atomic_load_n(&lifecycle->kernel_rows[row].processes, __ATOMIC_RELAXED) > 0;
+}
+
+unsigned row_names_count_ids(const struct lifecycle *lifecycle)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < lifecycle->row_count; i++)
+		count += row_name_is_id(lifecycle, i) && has_processes(lifecycle, i);
+	return count;
 }
 
 /* Has another row with processes this subject? */

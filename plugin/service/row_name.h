@@ -20,6 +20,7 @@ struct row_name {
 	bool is_settled;      /* else a file could not be read, and another name may be found */
 	bool is_renamed;      /* since the row has had its subject */
 	bool is_nameless;     /* it gets no series */
+	bool is_id;           /* of a container of which only the id is known */
 	uint32_t service;     /* the row of the Service block that it belongs to, 0: none */
 	enum workload workload;
 	char name[SUBJECT_TEXT_MAX];
@@ -46,6 +47,12 @@ bool row_name_is_settled(const struct lifecycle *lifecycle, uint32_t row);
 
 /* The row of the Service block that this row belongs to, 0: none, or not known yet. */
 uint32_t row_name_service(const struct lifecycle *lifecycle, uint32_t row);
+
+/* Has the row the id of its container for a name? */
+bool row_name_is_id(const struct lifecycle *lifecycle, uint32_t row);
+
+/* How many rows with processes have the id of their container for a name? */
+unsigned row_names_count_ids(const struct lifecycle *lifecycle);
 
 /* May the row have series? */
 bool row_name_is_known(const struct lifecycle *lifecycle, uint32_t row);

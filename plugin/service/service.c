@@ -110,16 +110,22 @@ static void name_row(struct services *services, uint32_t row, const struct group
 		.round = services->names.containers.round,
 		.is_settled = status != -EAGAIN,
 		.is_nameless = description.is_sandbox || !is_source,
+		.is_id = description.is_id,
 		.service = group_row(services->config, key, &description),
 		.workload = description.workload,
 	};
+	bool was_id, is_id;
 
 	fits_group(&services->resolver.fits, key, &description);
 	memcpy(name.name, description.name, sizeof(name.name));
 	memcpy(name.other_name, description.other_name, sizeof(name.other_name));
 	lock_acquire(&services->lock);
+	was_id = row_name_is_id(&services->lifecycle, row);
 	row_name_set(&services->lifecycle, row, &name);
+	is_id = row_name_is_id(&services->lifecycle, row);
 	lock_release(&services->lock);
+	if (is_id && !was_id)
+		unnamed_add(&services->unnamed, name.name);
 }
 
 static void complete_row_names(struct services *services)
@@ -308,6 +314,7 @@ bool services_resolve(struct services *services, uint64_t now_ns)
 			       services->resolver.files, now_ns);
 	log_names_refused(services, now_ns);
 	log_clashes(services, now_ns);
+	unnamed_log(&services->unnamed, &services->names.containers.runtimes, now_ns);
 	return is_complete;
 }
 

@@ -12,6 +12,7 @@
 #include "object/object.h"
 #include "registry.h"
 #include "resolve.h"
+#include "unnamed.h"
 #include "util/message.h"
 #include "walk.h"
 
@@ -42,6 +43,7 @@ struct services {
 	struct service_cgroups service_cgroups; /* whose files probes read */
 	uint64_t names_refused_logged;          /* the count that was logged last */
 	uint64_t logged_ns;                     /* when it was logged, 0: never */
+	struct unnamed unnamed;
 	struct walk walk;
 };
 

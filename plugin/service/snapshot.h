@@ -49,6 +49,7 @@ struct snapshot {
 	struct subjects subjects; /* without reserved names */
 	unsigned hidden;          /* names under "other" */
 	unsigned shown;           /* services with series of their own */
+	unsigned unnamed;         /* services with processes whose names are ids of containers */
 	uint64_t names_refused;   /* new names, in all */
 	bool other_unwatched;     /* ServicesFrom is "none": probes may skip other processes */
 	bool *active;             /* by row; outlives the snapshot; atomic */

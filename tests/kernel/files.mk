@@ -23,6 +23,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_groups.py \
 	tests/kernel/test_renamed.py \
 	tests/kernel/test_replicas.py \
+	tests/kernel/test_runtimes.py \
 	tests/kernel/test_walk.py \
 	tests/kernel/test_absence.py \
 	tests/kernel/test_datagrams.py \

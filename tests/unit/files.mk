@@ -113,6 +113,7 @@ UNIT_TESTS = \
 	tests/unit/service/test_subject \
 	tests/unit/service/test_subscriber \
 	tests/unit/service/test_unassigned \
+	tests/unit/service/test_unnamed \
 	tests/unit/service/test_walk \
 	tests/unit/source/test_cgroup1 \
 	tests/unit/source/test_rows \
