@@ -290,7 +290,8 @@ static void show_row(struct lifecycle *lifecycle, uint32_t i)
 	struct service_state *row = &lifecycle->states[i];
 	int subject;
 
-	if ((row->refused && !has_new_name(lifecycle, key)) || !row_name_is_known(lifecycle, i))
+	if (!row_name_is_known(lifecycle, i) ||
+	    (row->refused && !has_new_name(lifecycle, key) && row_name_find(lifecycle, i) < 0))
 		return;
 	subject = row_name_enter(lifecycle, i);
 	if (subject < 0)

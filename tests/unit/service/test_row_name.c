@@ -216,6 +216,28 @@ static void test_replicas(void)
 	fixture_done(&f);
 }
 
+/* Of refused replicas only one needs a new name. */
+static void test_refused_replicas(void)
+{
+	struct fixture f;
+
+	CASE("no new names");
+	fixture_init(&f);
+	allow_names(&f, 1, 0);
+	claim_replica(&f, 3, ID_A, "shop_web_app", WORKLOAD_DEPLOYMENT);
+	claim_replica(&f, 4, ID_B, "shop_web_app", WORKLOAD_DEPLOYMENT);
+	refresh(&f, 0.001);
+	refresh(&f, 10);
+	CHECK_TEXT(subject(&f, 3), "other");
+	CHECK_TEXT(subject(&f, 4), "other");
+	CASE("one new name");
+	allow_names(&f, 1, 1);
+	refresh(&f, 11);
+	CHECK_TEXT(subject(&f, 3), "shop_web_app");
+	CHECK_TEXT(subject(&f, 4), "shop_web_app");
+	fixture_done(&f);
+}
+
 static void test_no_replicas(void)
 {
 	static const struct {
@@ -707,6 +729,7 @@ int main(void)
 	test_made_again();
 	test_two_living();
 	test_replicas();
+	test_refused_replicas();
 	test_no_replicas();
 	test_replicas_renamed();
 	test_ranks();
