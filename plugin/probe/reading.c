@@ -7,6 +7,7 @@
  */
 #include "reading.h"
 
+#include "table/keys.h"
 #include "util/clock.h"
 #include "util/lock.h"
 
@@ -158,6 +159,8 @@ void reading_log_troubles(struct probe *probe)
 
 		if (table_trouble(&probe->tables[i], &trouble))
 			message(LOG_WARNING, "probe %s: %s", probe->name, trouble.text);
+		if (keys_alike(&probe->tables[i], &trouble))
+			message(LOG_NOTICE, "probe %s: %s", probe->name, trouble.text);
 	}
 }
 

@@ -452,14 +452,6 @@ bool keys_trouble(struct table *table, struct error *ret_trouble)
 			  table->name, keys->entry_max);
 		return true;
 	}
-	if (keys->is_any_alike && !keys->alike_reported) {
-		keys->alike_reported = true;
-		error_set(ret_trouble, -EEXIST,
-			  "map %s: keys of two names would have one series \"%s\"; those of the "
-			  "one are called \"%s\"",
-			  table->name, keys->alike[0], keys->alike[1]);
-		return true;
-	}
 	if (report_function_other(table, ret_trouble))
 		return true;
 	if (keys->filled_reported || table->schema.subject.kind != SUBJECT_KEY ||
@@ -470,6 +462,20 @@ bool keys_trouble(struct table *table, struct error *ret_trouble)
 		  "map %s: it is full: its programs cannot add keys beyond %u; raise Entries "
 		  "in its Table block",
 		  table->name, bpf_map__max_entries(table->map));
+	return true;
+}
+
+bool keys_alike(struct table *table, struct error *ret_notice)
+{
+	struct keys *keys = &table->keys;
+
+	if (!keys->is_any_alike || keys->alike_reported)
+		return false;
+	keys->alike_reported = true;
+	error_set(ret_notice, -EEXIST,
+		  "map %s: keys of two names would have one series \"%s\"; those of the one are "
+		  "called \"%s\"",
+		  table->name, keys->alike[0], keys->alike[1]);
 	return true;
 }
 

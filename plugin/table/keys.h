@@ -29,6 +29,10 @@ void keys_end(struct table *table, uint64_t now_ns);
  * is nothing new to report. */
 bool keys_trouble(struct table *table, struct error *ret_trouble);
 
+/* Reports once that receivers would take two names for one, and what the one is called. False: there is
+ * nothing to report. */
+bool keys_alike(struct table *table, struct error *ret_notice);
+
 void keys_done(struct keys *keys);
 
 #endif

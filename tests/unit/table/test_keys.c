@@ -445,8 +445,8 @@ static void test_alike(void)
 			set(0, letters(cases[i].texts[k]), k + 1);
 		read_after(&f, 1);
 		CHECK_TEXT(dispatched(&f), cases[i].want);
-		if (any)
-			CHECK_INT(keys_trouble(&f.table, &error), true);
+		CHECK_INT(keys_alike(&f.table, &error), any);
+		CHECK_INT(keys_alike(&f.table, &error), false);
 		CHECK_HAS(error.text, any ? "would have one series \"a" : "");
 		CASE("and again, case %zu", i);
 		read_after(&f, 1);
