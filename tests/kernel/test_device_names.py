@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Names of block devices on a machine with NVMe multipath and device-mapper: requests of a path count for its device, after
-hundreds of loop devices, too; a volume has its own name, also when it is renamed, and when another one gets its number.
+hundreds of loop devices, too. A volume has its own name, also when it is renamed, and when another one gets its number.
+DiskName "by-id" takes links of udev.
 
 Truth: requests that this test makes; /sys/block/DEVICE/stat of the paths.
 """
@@ -21,6 +22,7 @@ from test_disk import COMPLETED, counts, reading
 NVME_PATHS = "2"
 INTERVAL = 1
 SECTORS = 2048
+ID = "nvme-uuid.9f2d4a6c-1f33-4b1c-8f0f-6b2f7c0f4d11"
 BUSY = "disk_io_time"
 FORGOTTEN = 15  # readings after which a name that is no longer one has no values
 
@@ -78,6 +80,20 @@ def volumes_have_names(test, daemon, disk):
     mapper.remove("vg0-home")
 
 
+def names_by_id(test, disk):
+    """With a link as udev makes it; this machine has no udev. The rows of maps and of files have the same name."""
+    os.makedirs("/dev/disk/by-id", exist_ok=True)
+    for link in ("nvme-QEMU_NVMe_Ctrl_shared", ID):
+        os.symlink("../../" + disk.name, "/dev/disk/by-id/" + link)
+    daemon = test.collectd('  DiskName "by-id" "dm"\n' + test_loops.ONLY, interval=INTERVAL)
+    daemon.wait_rows("self", "duration-read_disk", 2)
+    disks.read_directly(disk.path, 100)
+    test.equal("reads by id", counts(daemon, ID, COMPLETED, reading(daemon))[0], 100)
+    test.equal("by another name", [name for name in daemon.subjects() if name == disk.name or name.startswith("nvme-Q")], [])
+    test.equal("by id: complaints", daemon.complaints(), [])
+    test.stop(daemon)
+
+
 def main():
     with Test(limit=300) as test:
         disk = find_nvme()
@@ -90,6 +106,7 @@ def main():
         volumes_have_names(test, daemon, disk)
         test.equal("complaints", daemon.complaints(), [])
         test.stop(daemon)
+        names_by_id(test, disk)
 
 
 if __name__ == "__main__":
