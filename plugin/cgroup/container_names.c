@@ -126,9 +126,9 @@ static int search_user_state(struct container_names *names, const struct group_k
 	return user_container((uid_t)uid, home, id, files, ret_container, ret_state);
 }
 
-static int search_state(struct container_names *names, const struct container_name *name,
-			struct file_helper *files, struct container *ret_container,
-			struct named_state *ret_state)
+static int search_by_key(struct container_names *names, const struct container_name *name,
+			 struct file_helper *files, struct container *ret_container,
+			 struct named_state *ret_state)
 {
 	if (is_of_user(&name->key))
 		return search_user_state(names, &name->key, name->id, files, ret_container,
@@ -144,7 +144,7 @@ static bool search_name(struct container_names *names, struct container_name *na
 	struct container container = { 0 };
 	struct named_state state;
 	uint64_t wait_ns = (now_ns - name->since_ns) / SEARCH_SHARE;
-	int status = search_state(names, name, files, &container, &state);
+	int status = search_by_key(names, name, files, &container, &state);
 
 	if (status == 0)
 		enter_file(names, name, &state);

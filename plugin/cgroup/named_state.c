@@ -69,7 +69,7 @@ struct named_container {
 	bool is_found;
 };
 
-static void take_named_container(void *of, __attribute__((unused)) const char *id,
+static void note_named_container(void *of, __attribute__((unused)) const char *id,
 				 const struct container *container)
 {
 	struct named_container *named = of;
@@ -82,7 +82,7 @@ int named_state_find(struct named_state *state, struct file_helper *files, const
 		     struct container *ret_container)
 {
 	struct named_container named = { .container = ret_container };
-	int status = visit_named_state(state, files, id, take_named_container, &named);
+	int status = visit_named_state(state, files, id, note_named_container, &named);
 
 	if (status)
 		return status;

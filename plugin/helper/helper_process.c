@@ -127,7 +127,7 @@ static bool send_chunk(int socket, int32_t size, const char *bytes)
 }
 
 /* Reads names of a directory as read(2) reads bytes. The room is aligned as struct dirent64 is. */
-static ssize_t read_names(int fd, void *to, size_t size)
+static ssize_t read_directory_names(int fd, void *to, size_t size)
 {
 	ssize_t got = syscall(SYS_getdents64, fd, to, size), length = 0;
 
@@ -244,7 +244,7 @@ static bool serve_read(const struct served_request *request)
 	sent = send_all(request->socket, &reply, sizeof(reply), -1) &&
 	       (reply.status ||
 		send_content(request->socket, fd, read_request->size_max,
-			     read_request->flags & O_DIRECTORY ? read_names : read));
+			     read_request->flags & O_DIRECTORY ? read_directory_names : read));
 	if (fd >= 0)
 		close(fd);
 	return sent;

@@ -178,7 +178,7 @@ static void note_clash(struct subjects *subjects, const struct subject *s, const
 }
 
 /* The first attempt that no other has is its name. */
-static void choose_name(struct subjects *subjects, struct subject *s, const char *text)
+static void choose_subject_name(struct subjects *subjects, struct subject *s, const char *text)
 {
 	struct name_owner owner = { SUBJECT_NONE, NULL };
 	unsigned attempt = 0;
@@ -201,7 +201,7 @@ int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char
 		subjects_add_row(subjects, (size_t)found);
 		return found;
 	}
-	choose_name(subjects, &made, text);
+	choose_subject_name(subjects, &made, text);
 	if (kind == SUBJECT_SERVICE)
 		status = subjects_reserve(subjects, kind, made.name, 0);
 	s = status ? NULL : claim_subject(subjects);

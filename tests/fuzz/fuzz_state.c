@@ -29,7 +29,7 @@ static void check_list(const char *text, size_t size)
 {
 	struct container container;
 	struct parsed_state parsed = { .id = PODMAN_ID, .container = &container };
-	struct storage_list list = { .id = PODMAN_ID, .visit = take_parsed, .of = &parsed };
+	struct storage_list list = { .id = PODMAN_ID, .visit = note_parsed, .of = &parsed };
 
 	storage_list_receive(&list, NULL, 0);
 	for (size_t at = 0; at < size; at += 7)

@@ -21,7 +21,7 @@ static const char *find(const char *text, size_t size, size_t part, const char *
 	static char name[CONTAINER_NAME_MAX];
 	struct container container = { 0 };
 	struct parsed_state parsed = { .id = id, .container = &container };
-	struct storage_list list = { .id = id, .visit = take_parsed, .of = &parsed };
+	struct storage_list list = { .id = id, .visit = note_parsed, .of = &parsed };
 
 	storage_list_receive(&list, NULL, 0);
 	for (size_t at = 0; at < size; at += part)
@@ -55,7 +55,7 @@ static void test_restart(void)
 {
 	struct container container;
 	struct parsed_state parsed = { .id = OTHER_ID, .container = &container };
-	struct storage_list list = { .id = OTHER_ID, .visit = take_parsed, .of = &parsed };
+	struct storage_list list = { .id = OTHER_ID, .visit = note_parsed, .of = &parsed };
 	static const char text[] = "[{\"id\":\"" OTHER_ID "\",\"names\":[\"web\"]}]";
 
 	CASE("a helper is replaced within a string");

@@ -77,7 +77,7 @@ struct parsed_state {
 	bool is_found;
 };
 
-static inline void take_parsed(void *of, const char *id, const struct container *container)
+static inline void note_parsed(void *of, const char *id, const struct container *container)
 {
 	struct parsed_state *parsed = of;
 
@@ -93,7 +93,7 @@ static inline bool parse_state(enum state_format format, const char *text, size_
 {
 	struct parsed_state parsed = { .id = id, .container = ret_container };
 
-	state_each(format, text, size, take_parsed, &parsed);
+	state_each(format, text, size, note_parsed, &parsed);
 	return parsed.is_found;
 }
 
