@@ -108,6 +108,8 @@ UNIT_TESTS = \
 	tests/unit/service/test_quota \
 	tests/unit/service/test_resolve \
 	tests/unit/service/test_row_name \
+	tests/unit/service/test_row_renamed \
+	tests/unit/service/test_row_replicas \
 	tests/unit/service/test_rule \
 	tests/unit/service/test_service \
 	tests/unit/service/test_subject \
@@ -132,6 +134,7 @@ UNIT_TESTS = \
 	tests/unit/table/test_cells \
 	tests/unit/table/test_key_pending \
 	tests/unit/table/test_keys \
+	tests/unit/table/test_keys_alike \
 	tests/unit/table/test_percentile \
 	tests/unit/table/test_process_slots \
 	tests/unit/table/test_rank \
@@ -157,6 +160,7 @@ tests_libtest_a_SOURCES = \
 	tests/unit/fake/helper.h \
 	tests/unit/fake/label.h \
 	tests/unit/fake/keys.h \
+	tests/unit/fake/named_rows.h \
 	tests/unit/fake/names.h \
 	tests/unit/fake/oconfig.c \
 	tests/unit/fake/oconfig.h \
@@ -189,6 +193,7 @@ tests_unit_daemon_test_publish_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,schema_read
 tests_unit_table_test_series_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,schema_read
 tests_unit_table_test_cells_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
 tests_unit_table_test_keys_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
+tests_unit_table_test_keys_alike_LDFLAGS = $(tests_unit_table_test_keys_LDFLAGS)
 tests_unit_table_test_key_pending_LDFLAGS = $(tests_unit_table_test_keys_LDFLAGS)
 tests_unit_table_test_process_slots_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
 tests_unit_table_test_slots_LDFLAGS = $(AM_LDFLAGS) -Wl,-u,dispatch_type -Wl,-u,schema_read
@@ -252,6 +257,8 @@ tests_unit_service_test_fit_SOURCES = tests/unit/service/test_fit.c $(fake_maps)
 tests_unit_service_test_cgroup_rule_SOURCES = tests/unit/service/test_cgroup_rule.c $(fake_maps)
 tests_unit_service_test_cgroup_rule_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
 tests_unit_service_test_row_name_SOURCES = tests/unit/service/test_row_name.c $(fake_maps)
+tests_unit_service_test_row_renamed_SOURCES = tests/unit/service/test_row_renamed.c $(fake_maps)
+tests_unit_service_test_row_replicas_SOURCES = tests/unit/service/test_row_replicas.c $(fake_maps)
 tests_unit_service_test_lifecycle_SOURCES = tests/unit/service/test_lifecycle.c $(fake_maps)
 tests_unit_describe_test_help_SOURCES = tests/unit/describe/test_help.c contrib/describe/help.c
 EXTRA_DIST += tests/unit/state

@@ -20,7 +20,7 @@
 
 static const char *const ids[] = { DOCKER_POD_ID,        DOCKER_SWARM_ID, DOCKER_ID,
 				   DOCKER_KUBERNETES_ID, PODMAN_ID,       PODMAN_SHORT_ID,
-				   CONTAINERD_ID,        CRIO_ID };
+				   PODMAN_ROOTLESS_ID,   CONTAINERD_ID,   CRIO_ID };
 
 /* Replaces the function of the library. */
 int __wrap_file_read(struct file_helper *helper, const struct file_request *request,
@@ -28,8 +28,11 @@ int __wrap_file_read(struct file_helper *helper, const struct file_request *requ
 int __wrap_file_read(struct file_helper *helper, const struct file_request *request,
 		     struct file *ret_file)
 {
+	int status = recorded_read(request, ret_file);
+
 	(void)helper;
-	return recorded_read(request, ret_file);
+	ret_file->owner = request->user;
+	return status;
 }
 
 /* Returns the recorded id whose first digits are at `at`, unless the whole id is. */
@@ -140,9 +143,10 @@ int main(void)
 	} tables[] = {
 		{ "tests/unit/state/cgroups", 30 },
 		{ "README.md", 7 },
-		{ "docs/collectd-ebpf.pod", 18 },
+		{ "docs/collectd-ebpf.pod", 19 },
 	};
 
+	container_names_init(&containers, &users);
 	for (size_t i = 0; i < COUNT_OF(tables); i++) {
 		unsigned lines = check_file(tables[i].file);
 
