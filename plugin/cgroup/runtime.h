@@ -34,8 +34,9 @@ bool runtime_is_id(const char *text);
 
 /* The name of the container with this id, from the state of its runtime on disk, and the file that has it. If no known
  * file has it, state is searched for, in 1 % of the time at most: in the directories of ContainerState, in default ones,
- * and in those that the runtimes' configuration files and processes name. 0; -ENOENT: no file has it; -EAGAIN: a file could not be read in time,
- * or the next search may find it. Waits 200 ms at most for a file that does not answer, 2 s for a list. */
+ * and in those that the runtimes' configuration files and processes name. 0; -ENOENT: no file has it; -EAGAIN: a file
+ * could not be read in time, or the next search may find it. Waits 200 ms at most for a file that does not answer, 2 s
+ * for a list. */
 int runtime_container(enum group_kind kind, const char *id, struct runtimes *runtimes,
 		      struct file_helper *files, struct container *ret_container,
 		      struct named_state *ret_state);

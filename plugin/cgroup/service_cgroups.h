@@ -69,8 +69,8 @@ void service_cgroups_want(struct service_cgroups *service_cgroups,
 			  enum cgroup_hierarchy cgroup_hierarchy);
 
 /* Walks the hierarchies if the kernel has found new cgroups since the last walk, or once a minute, and finds
- * the rows of all cgroups, again if the names of containers have changed. One thread at a time, which also may read files. Takes 250 ms at most, plus the
- * reading of one file. */
+ * the rows of all cgroups, again if the names of containers have changed. One thread at a time, which also may
+ * read files. Takes 250 ms at most, plus the reading of one file. */
 void service_cgroups_update(struct service_cgroups *service_cgroups,
 			    const struct service_counters *counters, struct file_helper *files,
 			    uint64_t now_ns);

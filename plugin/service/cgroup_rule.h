@@ -40,7 +40,8 @@ void cgroup_rules_init(struct cgroup_rules *rules, const struct config *config, 
 		       struct container_names *containers, struct fits *fits,
 		       const struct service *rows, uint32_t row_count);
 
-/* Tells the kernel the services of new cgroups and of renamed containers, and has their processes matched again. Errors of scan_run(). */
+/* Tells the kernel the services of new cgroups and of renamed containers, and has their processes matched again.
+ * Errors of scan_run(). */
 int cgroup_rules_run(struct cgroup_rules *rules, const struct config *config, struct object *object,
 		     const struct service_counters *counters, struct file_helper *files,
 		     struct error *error);
