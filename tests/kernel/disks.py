@@ -9,6 +9,8 @@ import subprocess
 
 MIB = 1 << 20
 LOOP_CTL_REMOVE = 0x4C81
+LOCK = "/dev/shm/ebpf-test.loops"
+LOCKS = []  # descriptors that this process holds
 LOOPS_INITIAL = 8  # that kernels have from the beginning
 
 # Fields of /sys/block/DEVICE/stat, by position.
@@ -54,7 +56,20 @@ def memory(test, name, byte_count):
     return path
 
 
-def require_loops():
+def hold_loops(alone=False):
+    """Until this process ends. A probe counts requests of all loop devices, so a test with very many is alone with them."""
+    if LOCKS:
+        return
+    gate, lock = (os.open(f"{LOCK}.{name}", os.O_CREAT | os.O_RDWR, 0o600) for name in ("gate", "lock"))
+    LOCKS.append(lock)
+    # Who waits to be alone keeps others out.
+    fcntl.flock(gate, fcntl.LOCK_EX)
+    fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+    os.close(gate)
+
+
+def require_loops(alone=False):
+    hold_loops(alone)
     if not os.path.exists("/dev/loop-control"):
         run("modprobe", "loop")
 
@@ -94,7 +109,7 @@ def loops(test, where, count):
     path = os.path.join(where, "file_of_many")
     with open(path, "wb") as file:
         file.truncate(MIB)
-    require_loops()
+    require_loops(alone=True)
     found = [Disk(run("losetup", "--find", "--show", "--read-only", path)) for _ in range(count)]
     test.last_things.insert(0, lambda: remove_loops(found))
     return found

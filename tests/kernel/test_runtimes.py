@@ -21,6 +21,7 @@ INTERVAL = 0.5
 BUSYBOX = "/bin/busybox"
 # Programs of these names need no more than to run.
 RUNTIME = "#!/bin/sh\nread line\n"
+UNNAMED = "no state of their runtime was found"
 
 
 class Boxed:
@@ -108,9 +109,12 @@ def main():
         test.equal("names", sorted({box.name for box in (own, given, of_container, of_user)} & services),
                    sorted([own.name, given.name]))
         test.true("without a name: 2 or more, of other tests", daemon.wait_rows("self", "objects-services_without_name")[-1][1] >= 2)
+        give_up = time.monotonic() + 30
+        while UNNAMED not in "".join(daemon.log()) and time.monotonic() < give_up:
+            time.sleep(0.1)
         log = "\n".join(daemon.log())
         test.equal("messages of ContainerState", log.count('ContainerState "'), 1)
-        test.equal("messages of ids", log.count("no state of their runtime was found"), 1)
+        test.equal("messages of ids", log.count(UNNAMED), 1)
         for runtime in runtimes:
             runtime.communicate()
 
