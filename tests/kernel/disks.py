@@ -10,7 +10,7 @@ import subprocess
 MIB = 1 << 20
 LOOP_CTL_REMOVE = 0x4C81
 LOCK = "/dev/shm/ebpf-test.loops"
-LOCKS = []  # descriptors that this process holds
+LOCKS = []  # descriptors of this process
 LOOPS_INITIAL = 8  # that kernels have from the beginning
 
 # Fields of /sys/block/DEVICE/stat, by position.
@@ -56,7 +56,7 @@ def memory(test, name, byte_count):
     return path
 
 
-def hold_loops(alone=False):
+def lock_loops(alone=False):
     """Until this process ends. A probe counts requests of all loop devices, so a test with very many is alone with them."""
     if LOCKS:
         return
@@ -69,7 +69,7 @@ def hold_loops(alone=False):
 
 
 def require_loops(alone=False):
-    hold_loops(alone)
+    lock_loops(alone)
     if not os.path.exists("/dev/loop-control"):
         run("modprobe", "loop")
 
