@@ -15,8 +15,10 @@ import lib
 SAID = re.compile(r"^\[(\w+)\] (.*)$", re.M | re.A)
 LOGGED = "notice", "warning", "error"
 OURS = "ebpf plugin: "
-# Messages about other processes of the machine.
-OTHERS = re.compile("all rows for services or processes are in use|more new services than MaxNewServices")
+# Messages about other processes, containers and devices of the machine.
+OTHERS = re.compile("all rows for services or processes are in use|more new services than MaxNewServices|"
+                    'series of the (command|user|container|unit) "|containers are named by their ids|'
+                    "in the user's home has the container|containers of one user|some of its events are not counted")
 NOWHERE = "/nonexistent/collectd"
 
 

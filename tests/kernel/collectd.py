@@ -20,7 +20,7 @@ TYPES = "/usr/share/collectd/types.db"
 # Messages that are no complaints: of collectd about a late reading, and of the plugin about a disk that another test
 # removes, containers that another test makes up, and services whose processes a test has not started yet.
 OTHERS = re.compile(r"above its read interval|Not sleeping because the next interval is|block/loop\d+/stat|"
-                    r"containers are named by their ids|no process has fitted")
+                    r"containers are named by their ids|some of its events are not counted|no process has fitted")
 BUCKET = re.compile(r"([\d.e+-]+)_([\d.e+-]+|inf)")
 
 
