@@ -29,7 +29,7 @@ static const char *find_setting_value(const char *at)
 		return NULL;
 	at++;
 	at += strspn(at, " \t\r\n");
-	return (*at == '"' || *at == '\'') && at[1] == '/' ? at : NULL;
+	return (*at == '"' || *at == '\'') && at[1] && strchr("/$", at[1]) ? at : NULL;
 }
 
 static bool is_key_start(const char *text, const char *at)
@@ -72,7 +72,8 @@ void runtime_config_read(struct state_files *state, struct file_helper *files, c
 		return;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		for (const char *at = file.bytes; (at = runtime_setting(at, keys[i], directory));)
-			state_files_add(state, files, directory, view);
+			if (directory[0] == '/')
+				state_files_add(state, files, directory, view);
 	free(file.bytes);
 }
 

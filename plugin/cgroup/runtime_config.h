@@ -4,8 +4,8 @@
 
 #include "state_files.h"
 
-/* Writes the absolute path that a setting (KEY = "PATH", "KEY": "PATH") of a runtime's configuration file in JSON or TOML
- * has, and returns the text after it; NULL: there is none. */
+/* Writes the path that a setting (KEY = "PATH", "KEY": "PATH") of a runtime's configuration file in JSON or TOML has, and
+ * returns the text after it; NULL: there is none. It is absolute or begins with a variable, such as $HOME. */
 const char *runtime_setting(const char *text, const char *key, char to[STATE_PATH_MAX]);
 
 /* Adds the directories that a configuration file of docker, containerd, CRI-O or containers/storage names. */

@@ -7,6 +7,8 @@
  */
 #include "user_state.h"
 
+#include "runtime_config.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -71,39 +73,11 @@ __attribute__((format(printf, 3, 4))) static void try_state(struct user_search *
 
 /* --- settings --- */
 
-/* Is there nothing before the key but spaces, or what precedes a member in JSON? */
-static bool begins_setting(const char *text, const char *key)
-{
-	while (key > text && strchr(" \t\"", key[-1]))
-		key--;
-	return key == text || strchr("\n{,", key[-1]);
-}
-
-/* The path that `KEY = "PATH"` (TOML) or `"KEY": "PATH"` (JSON) sets; ret_length without the quotes. NULL: none. */
-static const char *find_path_setting(const char *text, const char *key, size_t *ret_length)
-{
-	for (const char *at = text; (at = strstr(at, key)); at++) {
-		const char *value = at + strlen(key);
-		char quote[] = "\"";
-
-		value += strspn(value, " \t\"");
-		if (!begins_setting(text, at) || (*value != '=' && *value != ':'))
-			continue;
-		value += 1 + strspn(value + 1, " \t");
-		quote[0] = *value;
-		if (*value != '"' && *value != '\'')
-			continue;
-		*ret_length = strcspn(value + 1, quote);
-		return value + 1;
-	}
-	return NULL;
-}
-
 /* Copies the path with $HOME and $UID replaced; "": it is too long, or not absolute. */
-static void expand_path(const struct user_search *search, const char *path, size_t length,
+static void expand_path(const struct user_search *search, const char *path,
 			char to[NAMED_STATE_PATH_MAX])
 {
-	const char *end = path + length;
+	const char *end = path + strlen(path);
 	char uid[16];
 	size_t used = 0;
 
@@ -128,17 +102,15 @@ static void read_path_setting(struct user_search *search, const char *path, cons
 			      char to[NAMED_STATE_PATH_MAX])
 {
 	struct file_request request = user_request(search, SETTINGS_SIZE_MAX);
-	const char *value;
+	char value[STATE_PATH_MAX];
 	struct file file;
-	size_t length;
 
 	to[0] = '\0';
 	request.path = path;
 	if (note_read(search, file_read(search->files, &request, &file)))
 		return;
-	value = find_path_setting(file.bytes, key, &length);
-	if (value)
-		expand_path(search, value, length, to);
+	if (runtime_setting(file.bytes, key, value))
+		expand_path(search, value, to);
 	free(file.bytes);
 }
 
