@@ -310,20 +310,14 @@ static void choose_name(struct device *device, const struct disk_names *names, s
 		   word == DISK_NAME_KERNEL ? device->kernel : device->names[word]);
 }
 
-/* Receivers turn dots into underscores. */
-static char received_char(char c)
-{
-	return c == '.' ? '_' : c;
-}
-
 static int compare_device_names(const void *left, const void *right)
 {
 	const char *a = (*(struct device *const *)left)->name;
 	const char *b = (*(struct device *const *)right)->name;
 
-	for (; *a && received_char(*a) == received_char(*b); a++)
+	for (; *a && name_fold(*a) == name_fold(*b); a++)
 		b++;
-	return received_char(*a) - received_char(*b);
+	return name_fold(*a) - name_fold(*b);
 }
 
 /* Of devices with the same name each gets its next one. The kernel's name, the last one, stays. */
