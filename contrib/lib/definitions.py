@@ -105,7 +105,7 @@ WAITED_FOR = (part("runqueue", "delay_rate-delay-cpu", "cap"), part("disk", "del
               *parts("delay_rate-delay-*", "socket", "runqueue", "cpu", "disk", "queue", "async", "send"))
 SAMPLES = Series("gauge-request_samples", label="samples", draw="samples")
 # A tail that is not far from the mean.
-ABOVE = tuple(Series(f"latency-{name}-percentile-{percent}", label=f"{name} p{percent}", color="var(--text)")
+ABOVE = tuple(Series(f"latency-{name}-percentile-{percent}", label=f"{name} p{percent}", color="text")
               for name in ("response", "service") for percent in (95, 99, 90))
 AT_UPSTREAMS = Series("gauge-requests_in_progress-upstream-*", draw="stack")
 WAITED_FOR_UPSTREAMS = Series("delay_rate-upstream-*", draw="stack")

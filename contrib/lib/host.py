@@ -3,6 +3,7 @@
 
 import dataclasses
 import os
+import zlib
 
 import name
 from curve import known, total
@@ -46,8 +47,17 @@ def pick_colors(services, weights):
     ranks = [sorted((s for s in named if weights[s, graph] > 0), key=lambda s: -weights[s, graph])
              for graph in OVERVIEW if not graph.top]
     chosen = dict.fromkeys(ranked[index].name for index in range(len(named)) for ranked in ranks if index < len(ranked))
-    chosen = list(chosen)[:len(PALETTE)]
-    return dict(zip((s.name for s in named if s.name in chosen), PALETTE))
+    return paint(list(chosen)[:len(PALETTE)])
+
+
+def paint(names):
+    """A colour for each name: if it is free that of the name, so that a service mostly has one colour everywhere."""
+    free, found = list(PALETTE), {}
+    for name_of in names:
+        own = PALETTE[zlib.crc32(os.fsencode(name_of)) % len(PALETTE)]
+        found[name_of] = own if own in free else free[0]
+        free.remove(found[name_of])
+    return found
 
 
 def overview(services, graph, span, colors):

@@ -13,7 +13,7 @@ import threading
 import time
 
 PATIENCE = 5    # seconds
-POINTS = 300    # of a curve, approximately; rrdtool needs at least 10
+POINTS = 361    # of a curve, at most: an hour of readings, 10 seconds apart
 
 SMALLEST, LARGEST = 1e-30, 1e30     # the range of plausible values; arithmetic on others might overflow
 

@@ -55,10 +55,8 @@ def is_ramp(series):
 
 
 def ramp_of(files):
-    """A colour for each file: tints of one colour, with more contrast for higher percentiles."""
-    positions = {file: index / (len(files) - 1) if files[1:] else 0.5 for index, file in enumerate(files)}
-    return {file: f"color-mix(in srgb, {BLUE} {40 + 120 * index:.0f}%, var(--card))" if index < 0.5
-            else f"color-mix(in srgb, {BLUE} {150 - 100 * index:.0f}%, var(--text))" for file, index in positions.items()}
+    """A colour for each file: tints of one colour from 0 to 1, with more contrast for higher percentiles."""
+    return {file: f"ramp:{index / (len(files) - 1) if files[1:] else 0.5:.2f}" for index, file in enumerate(files)}
 
 
 def distinguished(curves):
@@ -82,6 +80,11 @@ class Service:
     def files(self):
         return [file[:-4] for file in sorted(os.listdir(self.directory), key=natural) if file.endswith(".rrd")]
 
+    @functools.cached_property
+    def written(self):
+        """The time of the last write of any file."""
+        return max(written(self.path(file)) for file in self.files)
+
     def path(self, file):
         return os.path.join(self.directory, file + ".rrd")
 
@@ -103,11 +106,22 @@ class Service:
         return 0
 
     def read(self, spans):
-        """Reads the values in these spans. Returns whether there are any."""
+        """Reads the values in these spans."""
         self.updated = self._find_update()
         for span in spans:
             if self.updated > span.start:
                 self._read(span)
+
+    def narrow(self, span, level):
+        """Gives a span its part of the values of a level."""
+        if span == level or level not in self.read_spans:
+            return
+        grid, found = self.read_spans[level]
+        begin = max(0, grid.index(span.start) + 1)
+        part = {key: averages[begin:] for key, (averages, _) in found.items()}
+        part = {key: (averages, max(known(averages))) for key, averages in part.items() if known(averages)}
+        if part:
+            self.read_spans[span] = rrd.Grid(grid.first + begin * grid.step, grid.step, grid.count - begin), part
 
     def sample(self):
         """A file that shows since when there are values; None if none can be read."""

@@ -35,9 +35,8 @@ class Unit:
         return self.write(value).removesuffix("/s").removesuffix("B").replace(NBSP, "")
 
     def json(self):
-        """For chart.js, which writes figures as write() does."""
-        return {"symbol": self.symbol, "base": self.base, "small": self.small, "exponent": self.exponent,
-                "prefixes": PREFIXES, "space": NBSP, "unknown": UNKNOWN}
+        """For units.js, which writes figures as write() does."""
+        return dataclasses.asdict(self)
 
     def _write(self, value, digits):
         if not math.isfinite(value):

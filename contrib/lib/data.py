@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""The data of the pages: a file for each level of detail of a service, and of a host."""
+
+import json
+
+import host
+import machine
+import page
+import tables
+from chart import Chart, array, compose
+from definitions import GRAPHS, LEADING, OVERVIEW, REQUEST_TIME
+
+OTHERS = "Other metrics"
+PICTURED = 3            # services of a host whose request times the page of all services shows
+FLAMES = "flames"       # the directory of flame graphs, beside the levels
+
+
+# --- a service ----------------------------------------------------------------------------------
+
+def sections(service, level):
+    """(title, charts) of each section of a service's page."""
+    drawn = [(title, [(graph, curves) for graph in graphs if (curves := service.picture(graph, level))])
+             for title, graphs in {**GRAPHS, OTHERS: service.others}.items()]
+    first = next((graph for graph in LEADING for _, many in drawn for one, curves in many
+                  if one is graph and any(curve.weight() for curve in curves)), None)
+    return [(title, [Chart(graph, curves, leads=graph is first) for graph, curves in many]) for title, many in drawn if many]
+
+
+def of_service(service, level):
+    """The data of a service as JSON."""
+    grid, _ = service.read_spans[level]
+    found = [compose({"title": title}, charts=array(chart.json(grid) for chart in charts))
+             for title, charts in sections(service, level)]
+    return compose(_head(service.host, service.name, level, grid, service.newest, service.covered[level]), sections=array(found))
+
+
+def _head(host_name, service, level, grid, newest, covered):
+    return {"host": host_name, "service": service, "level": level.name, "grid": dict(vars(grid)), "newest": newest,
+            "covered": round(covered, 4)}
+
+
+# --- a host -------------------------------------------------------------------------------------
+
+def request_times(services, level):
+    """The charts of request time of the services with most requests."""
+    pictures = [(service, curves) for service in services if not service.is_process
+                and (curves := service.picture(REQUEST_TIME, level))]
+    pictures.sort(key=lambda one: -one[0].weight(OVERVIEW[0], [level]))
+    return [Chart(REQUEST_TIME, curves, link=page.address(service)) for service, curves in pictures[:PICTURED]]
+
+
+def overviews(services, level, colors):
+    """The charts with a curve for each service."""
+    links = {service.title: page.address(service) for service in services}
+    found = ((graph, host.overview(services, graph, level, colors)) for graph in OVERVIEW)
+    return [Chart(graph, curves, links, others=[(service.title, page.address(service)) for service in dropped])
+            for graph, (curves, dropped) in found if curves]
+
+
+def texts(subjects, findings):
+    """The texts of a span: the table of services, and the triage."""
+    table, count = tables.of_services(subjects)
+    return {"table": table, "count": count,
+            "summary": {finding.layer.name: machine.sentence(finding) for finding in findings},
+            "layers": {finding.layer.name: machine.text(finding) for finding in findings}}
+
+
+def of_host(name, services, level, spans, colors, is_whole):
+    """The data of a host as JSON. spans: those that are drawn from this level; is_whole: whether all services are there, which
+    a triage needs"""
+    grid = max((service.read_spans[level][0] for service in services), key=lambda grid: grid.step)
+    shown, layers = {}, []
+    for span in spans:
+        subjects = [machine.SpanSubject(one, span) for one in services if one.is_in(span) and one.has_picture(span)]
+        findings = machine.inspect(subjects) if is_whole else []
+        shown[span.name] = texts(subjects, findings)
+        if span == level or not layers:
+            layers = findings
+    painted = machine.pick_colors(layers)
+    drawn = [compose({"name": finding.layer.name, "title": finding.layer.title},
+                     charts=array(chart.json(grid) for chart in machine.charts(finding, painted))) for finding in layers]
+    present = [service for service in services if service.has_picture(level)]
+    return compose({**_head(name, "", level, grid, services[0].newest, services[0].covered[level]), "spans": shown},
+                   request_times=array(chart.json(grid) for chart in request_times(present, level)),
+                   charts=array(chart.json(grid) for chart in overviews(present, level, colors)), layers=array(drawn))
+
+
+# --- all ----------------------------------------------------------------------------------------
+
+def read_level(services, level, spans, step=lambda: None):
+    """Reads a host's services in a level and its spans. Returns those with values, sorted, and the colours of some."""
+    for service in services:
+        service.read([level])
+        step()
+    services = [service for service in services if service.is_in(level)]
+    newest = max((service.updated for service in services), default=0)
+    for service in services:
+        for span in spans:
+            service.narrow(span, level)
+        service.newest = newest
+    parts = {span: host.covered(services, span) for span in (level, *spans)}
+    for service in services:
+        service.covered = parts
+    weights = {(service, graph): service.weight(graph, [level]) for service in services for graph in OVERVIEW}
+    services = host.order(services, weights)
+    return services, host.pick_colors(services, weights)
+
+
+def write_level(output, name, services, level, spans, colors, is_whole):
+    """Writes the files of a host's level. output: a Folder"""
+    with output.folder(page.DATA) as top, top.folder(name) as folder:
+        with folder.folder(level.name) as directory:
+            for service in services:
+                directory.write(service.name + ".js", page.script("data", of_service(service, level)))
+            _remove_others(directory, {service.name + ".js" for service in services})
+        folder.write(level.name + ".js", page.script("data", of_host(name, services, level, spans, colors, is_whole)))
+
+
+def write_flames(output, service, level, figures):
+    """figures: span -> HTML of its flame graphs"""
+    with output.folder(page.DATA) as top, top.folder(service.host) as folder, folder.folder(FLAMES) as flames:
+        with flames.folder(level.name) as directory:
+            members = {"host": service.host, "service": service.name, "level": level.name, "html": figures}
+            directory.write(service.name + ".js", page.script("flames", json.dumps(members)))
+
+
+def _remove_others(directory, wanted):
+    for name in directory.names():
+        if name.endswith(".js") and name not in wanted and directory.begin_of(name, 5) == b"data(":
+            directory.remove(name)

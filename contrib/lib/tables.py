@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""Tables of the pages as HTML."""
+
+import math
+
+import page
+from columns import COLUMNS
+from table import filled
+from text import escape
+
+
+def heading_of(column, is_order):
+    order = ' aria-sort="descending"' if is_order else ""
+    return f"<th{order}><button>{column.heading}<small>{column.below}</small></button></th>"
+
+
+def cell(column, figure):
+    """A cell, with the plain number for sorting."""
+    number = "" if math.isnan(figure) else f' data-value="{figure:.6g}"'
+    return f"<td{number}>{escape(column.unit.write(figure))}</td>"
+
+
+def table(heading, of, rows, order):
+    """rows: (name as HTML, figures), sorted by the column `order`; columns without values are left out"""
+    indices = filled([figures for _, figures in rows], of)
+    if not indices:
+        return ""
+    heads = "".join(heading_of(of[position], of[position].name == order) for position in indices)
+    body = "".join(f"<tr><th>{named}</th>" + "".join(cell(of[position], figures[position]) for position in indices) + "</tr>\n"
+                   for named, figures in rows)
+    return ('<div class="wide"><table class="services"><thead><tr>'
+            f"<th><button>{heading}</button></th>{heads}</tr></thead>\n<tbody>{body}</tbody></table></div>\n")
+
+
+def link_to(service, up="", title=""):
+    return f'<a href="{up}{page.address(service)}">{escape(title or service.title)}</a>'
+
+
+def ended(subject):
+    """A note for a service that has ended, else ""."""
+    service, span = subject.service, subject.span
+    is_ended = span.end - service.updated > max(300, 5 * service.read_spans[span][0].step)
+    return f"<small>ended {page.stamp(service.updated)}</small>" if is_ended else ""
+
+
+def of_services(subjects):
+    """(HTML, number of rows)"""
+    rows = [(link_to(subject.service) + ended(subject), [subject.figure(column) for column in COLUMNS])
+            for subject in subjects if not subject.is_device]
+    return table("service", COLUMNS, rows, "cpu"), len(rows)
