@@ -50,8 +50,10 @@ class About:
             self.services.setdefault((service.host, service.name), set()).add(level.name)
 
     def present(self, found):
-        """The services of `found` that have a level, by host."""
-        shown = {host: [service for service in services if self.services.get((host, service.name))]
+        """The services of `found` that have a level, by host. Others are forgotten."""
+        there = {(host, service.name) for host, services in found.items() for service in services}
+        self.services = {key: levels for key, levels in self.services.items() if levels and key in there}
+        shown = {host: [service for service in services if (host, service.name) in self.services]
                  for host, services in found.items()}
         return {host: services for host, services in shown.items() if services}
 

@@ -12,7 +12,8 @@ from definitions import GRAPHS, LEADING, OVERVIEW, REQUEST_TIME
 
 OTHERS = "Other metrics"
 PICTURED = 3            # services of a host whose request times the page of all services shows
-FLAMES = "flames"       # the directory of flame graphs, beside the levels
+EVENTS = "events.js"
+FUNCTIONS = b"data(", b"events("    # that files of data call
 
 
 # --- a service ----------------------------------------------------------------------------------
@@ -26,12 +27,13 @@ def sections(service, level):
     return [(title, [Chart(graph, curves, leads=graph is first) for graph, curves in many]) for title, many in drawn if many]
 
 
-def of_service(service, level):
-    """The data of a service as JSON."""
+def of_service(service, level, flames):
+    """The data of a service as JSON. flames: HTML of its flame graphs by span"""
     grid, _ = service.read_spans[level]
     found = [compose({"title": title}, charts=array(chart.json(grid) for chart in charts))
              for title, charts in sections(service, level)]
-    return compose(_head(service.host, service.name, level, grid, service.newest, service.covered[level]), sections=array(found))
+    return compose(_head(service.host, service.name, level, grid, service.newest, service.covered[level]), flames=json.dumps(flames),
+                   sections=array(found))
 
 
 def _head(host_name, service, level, grid, newest, covered):
@@ -106,25 +108,33 @@ def read_level(services, level, spans, step=lambda: None):
     return services, host.pick_colors(services, weights)
 
 
-def write_level(output, name, services, level, spans, colors, is_whole):
-    """Writes the files of a host's level. output: a Folder"""
+def write_level(output, services, level, spans, colors, flames_of, is_whole):
+    """Writes the files of a host's level. output: a Folder; flames_of: function from a service to one from a span to the HTML of
+    its flame graphs"""
+    name = services[0].host
     with output.folder(page.DATA) as top, top.folder(name) as folder:
         with folder.folder(level.name) as directory:
             for service in services:
-                directory.write(service.name + ".js", page.script("data", of_service(service, level)))
-            _remove_others(directory, {service.name + ".js" for service in services})
+                flames = {span.name: html for span in spans if (html := flames_of(service)(span))}
+                directory.write(service.name + ".js", page.script("data", of_service(service, level, flames)))
         folder.write(level.name + ".js", page.script("data", of_host(name, services, level, spans, colors, is_whole)))
 
 
-def write_flames(output, service, level, figures):
-    """figures: span -> HTML of its flame graphs"""
-    with output.folder(page.DATA) as top, top.folder(service.host) as folder, folder.folder(FLAMES) as flames:
-        with flames.folder(level.name) as directory:
-            members = {"host": service.host, "service": service.name, "level": level.name, "html": figures}
-            directory.write(service.name + ".js", page.script("flames", json.dumps(members)))
+def remove_others(output, known):
+    """Removes data of services, levels and hosts that are no longer shown. known: an About"""
+    shown = {host for host, _ in known.services}
+    with output.folder(page.DATA) as top:
+        for host_name, folder in page.folders(top):
+            with folder:
+                wanted = {level + ".js" for level in known.levels} if host_name in shown else set()
+                _remove(folder, {*wanted, EVENTS} if wanted else wanted)
+                for level, directory in page.folders(folder):
+                    with directory:
+                        _remove(directory, {service + ".js" for (host, service), levels in known.services.items()
+                                            if host == host_name and level in levels})
 
 
-def _remove_others(directory, wanted):
+def _remove(directory, wanted):
     for name in directory.names():
-        if name.endswith(".js") and name not in wanted and directory.begin_of(name, 5) == b"data(":
+        if name.endswith(".js") and name not in wanted and directory.begin_of(name, 8).startswith(FUNCTIONS):
             directory.remove(name)

@@ -111,14 +111,14 @@ def remove_old(directory, wanted):
 def remove_others(output, hosts, machines):
     """Removes the pages of all other services and machines. hosts: name -> services"""
     with output.folder(SHEETS) as sheets:
-        for host, directory in _folders(sheets):
+        for host, directory in folders(sheets):
             with directory:
                 remove_old(directory, {sheet_name(service) for service in hosts.get(host, ())})
     with output.folder(MACHINES) as sheets:
         remove_old(sheets, {machine_name(host) for host in machines})
 
 
-def _folders(folder):
+def folders(folder):
     for name in folder.names():
         try:
             yield name, folder.folder(name)
