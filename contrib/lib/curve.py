@@ -2,6 +2,7 @@
 """A curve: the values of one series in one span of time."""
 
 import dataclasses
+import functools
 import math
 import statistics
 
@@ -10,12 +11,22 @@ CURRENT = 2         # intervals after which a value is no longer current
 
 
 def known(values):
-    return [value for value in values if not math.isnan(value)]
+    # NaN is not equal to itself, which is quicker to see than by a call for each value.
+    return [value for value in values if value == value]
+
+
+def is_zero(values):
+    """Whether no value is known but 0."""
+    return not any(value > 0 or value < 0 for value in values)
 
 
 def add(columns):
     """Adds columns value by value; unknown only where all are unknown."""
-    return [sum(some) if (some := known(values)) else math.nan for values in zip(*columns)]
+    return functools.reduce(_add_two, map(list, columns), [])
+
+
+def _add_two(left, right):
+    return [(a + b if b == b else a) if a == a else b for a, b in zip(left, right)] if left else right
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Explains a graph in a few sentences: by its own text, or by the tags of its series."""
 
+import functools
+
 from texts import TEXTS
 
 MOST = 3    # series of a graph that are explained, at most
 
 
+@functools.cache
 def _texts_of(file):
     """{data source: text} of the series that this file, or glob of files, has."""
     found = [series for series in TEXTS if file == series or file.startswith(series + "-")]

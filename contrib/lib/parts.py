@@ -5,7 +5,7 @@ import dataclasses
 import math
 import time
 
-from curve import CURRENT, add, known
+from curve import CURRENT, add, is_zero, known
 from unit import NBSP, UNKNOWN, Unit, age
 
 
@@ -110,7 +110,7 @@ def layers(curves):
         return []
     others = add([curve.values for curve in stack])
     shown = [curve if curve.draw == "stack" else _under_others(curve, others) for curve in curves]
-    return [curve for curve in shown if any(known(curve.values))] or shown
+    return [curve for curve in shown if not is_zero(curve.values)] or shown
 
 
 def divided(layers, name, shares, colors):
@@ -131,7 +131,7 @@ def divided(layers, name, shares, colors):
     # Rounding leaves a tiny remainder where there is none.
     left = [0 * remaining if remaining < 1e-9 * part else remaining for remaining, part in zip(left, whole.values)]
     found.append(_layer(whole, name, whole.color, left))
-    return layers[:index] + [layer for layer in found if any(known(layer.values))] + layers[index + 1:]
+    return layers[:index] + [layer for layer in found if not is_zero(layer.values)] + layers[index + 1:]
 
 
 def _layer(whole, label, color, values):

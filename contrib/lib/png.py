@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import rrd
-from curve import known
+from curve import is_zero, known
 from definitions import GRAPHS
 from text import printable
 
@@ -43,7 +43,7 @@ def drawn(service, graph, span):
     """(series, file, curve) of each curve; empty if all are zero in this time."""
     found = [(series, file, curve) for series, file, curve in service.drawn(graph.series, span) if curve.draw != "figures"]
     found += service.drawn(graph.above, span)[:1] if found else []
-    return found if any(any(known(curve.values)) for _, _, curve in found) else []
+    return found if any(not is_zero(curve.values) for _, _, curve in found) else []
 
 
 def elements(service, found):

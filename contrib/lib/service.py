@@ -15,7 +15,7 @@ import name
 import parts
 import rrd
 from columns import COLUMNS
-from curve import Curve, known, largest, total
+from curve import Curve, is_zero, known, largest, total
 from definitions import BLUE, GRAPHS, PALETTE, UNDRAWN, UPSTREAM_COLORS, Graph, Series
 from span import Sample
 from text import printable
@@ -71,6 +71,7 @@ class Service:
     def __init__(self, host, own_name, parent, directory):
         """parent: the service of a process, or own_name"""
         self.host, self.name, self.parent, self.directory = host, own_name, parent, directory
+        self.matches = {}       # series -> [(file, text for the `*`)]
         self.updated = 0
         self.newest = math.inf  # the last update of any service of the host
         self.covered = {}       # span -> the part of it in which any service of the host has a value
@@ -95,6 +96,7 @@ class Service:
         except rrd.Refused as error:
             complain(f"{self.path(file)}: {error}; skipping it")
             self.files.remove(file)
+            self.matches.clear()
             return None
 
     def _find_update(self):
@@ -135,7 +137,9 @@ class Service:
         """(file, text for the `*`) of each file of this series."""
         if "*" not in series.file:
             return [(series.file, "")] if series.file in self.files else []
-        return [(file, label) for file in self.files if (label := series.key(file)) is not None]
+        if series not in self.matches:
+            self.matches[series] = [(file, label) for file in self.files if (label := series.key(file)) is not None]
+        return self.matches[series]
 
     @functools.cached_property
     def others(self):
@@ -227,7 +231,7 @@ class Service:
     def has_picture(self, span):
         """Whether its page has anything but zeros in this time."""
         columns = self.read_spans[span][1]
-        return any(any(known([columns[key][1], *columns[key][0]])) for key in self._drawn_keys if key in columns)
+        return not all(is_zero(columns[key][0]) for key in self._drawn_keys if key in columns)
 
     def is_in(self, span):
         return span in self.read_spans

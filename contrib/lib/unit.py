@@ -36,7 +36,7 @@ class Unit:
 
     def json(self):
         """For units.js, which writes figures as write() does."""
-        return dataclasses.asdict(self)
+        return vars(self)
 
     def _write(self, value, digits):
         if not math.isfinite(value):
