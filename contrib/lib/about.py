@@ -28,14 +28,13 @@ class About:
         self.services = {(host["name"], service["name"]): set(service["levels"]) & set(self.levels)
                          for host in members.get("hosts", ()) for service in host["services"]}
 
-    def is_fresh(self, level, written, is_cached):
-        """Whether a level is still as it would be drawn. written: the last write of any file; is_cached: rrdcached may have
-        values that are not yet in the files"""
+    def is_fresh(self, level, written):
+        """Whether a level is still as it would be drawn. written: the last write of any file"""
         drawn = self.levels.get(level.name)
         if not drawn or drawn["end"] - drawn["start"] != level.end - level.start:
             return False
         passed = level.end - drawn["end"]
-        return 0 <= passed < drawn["step"] or 0 <= passed < PATIENCE and written < drawn["drawn"] and not is_cached
+        return 0 <= passed < drawn["step"] or 0 <= passed < PATIENCE and written < drawn["drawn"]
 
     def drop(self, level):
         """Forgets a level."""

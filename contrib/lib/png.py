@@ -2,7 +2,6 @@
 """Graphs of services as PNG files for mails and tickets, drawn by rrdtool."""
 
 import re
-import subprocess
 
 import rrd
 from curve import is_zero, known
@@ -66,11 +65,7 @@ def draw(service, graph, span):
     options = [f"--start={span.start}", f"--end={span.end}", f"--title={printable(service.title)}: {graph.title}",
                f"--vertical-label={graph.unit.name}", f"--base={graph.unit.base}", *SIZE]
     options += ["--logarithmic", "--units=si", f"--lower-limit={least / 2:g}"] if graph.log else ["--lower-limit=0"]
-    done = subprocess.run(["rrdtool", "graph", "-", *options, *elements(service, found)],
-                          stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if done.returncode:
-        raise rrd.Refused(f"rrdtool graph: {done.stderr.decode('utf-8', 'replace').strip()}")
-    return done.stdout
+    return rrd.image(*options, *elements(service, found))
 
 
 def write(output, service, spans):

@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""Requests to rrdtool, which in turn flushes by rrdcached if RRDCACHED_ADDRESS is set."""
+"""Reads RRD files by Python's module rrdtool (1.7.1 or later, whose calls may run in several threads)."""
 
 import array
-import atexit
 import dataclasses
-import json
+import functools
 import math
 import os
 import re
-import subprocess
-import threading
 import time
 
 PATIENCE = 5    # seconds
 POINTS = 361    # of a curve, at most: an hour of readings, 10 seconds apart
+CACHED = "RRDCACHED_ADDRESS"
 
 SMALLEST, LARGEST = 1e-30, 1e30     # the range of plausible values; arithmetic on others might overflow
-
-thread = threading.local()
 
 
 class Refused(Exception):
     """rrdtool's reason for refusing a request."""
+
+
+class Unavailable(Exception):
+    """Why no file can be read."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,81 +39,124 @@ class Grid:
         return -((self.first - moment) // self.step)
 
 
-def quote(argument):
-    """Quotes an argument for `rrdtool -`, which knows both quotes but no escapes."""
-    return '"' + re.sub(r"[\r\n]", " ", argument).replace('"', "\"'\"'\"") + '"'
+@functools.cache
+def _module():
+    """Imported when it is first needed: the other functions work without it."""
+    try:
+        import rrdtool
+    except ImportError:
+        raise Unavailable("the Python module rrdtool is missing; on Debian: apt-get install python3-rrdtool") from None
+    return rrdtool
 
 
-def reply(pipe, command):
-    output = []
-    for line in pipe.stdout:
-        if line.startswith("OK "):
-            return "".join(output)
-        if line.startswith("ERROR: "):
-            raise Refused(f"rrdtool {command}: {line[7:].strip()}")
-        output.append(line)
-    raise Refused("rrdtool ended: " + "".join(output).strip())
-
-
-def request(*arguments):
-    """Each thread has a process of rrdtool, because starting one costs more than a request."""
-    if not hasattr(thread, "pipe"):
-        # File names are bytes in no known encoding.
-        thread.pipe = subprocess.Popen(("rrdtool", "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                       stderr=subprocess.STDOUT, encoding="utf-8", errors="surrogateescape")
-        # Reaped at the end, so that no process is left behind.
-        atexit.register(thread.pipe.communicate)
+def request(command, *arguments):
+    """What the module's function returns. Raises Refused."""
+    module = _module()
     give_up = time.monotonic() + PATIENCE
     while True:
-        thread.pipe.stdin.write(" ".join(map(quote, arguments)) + "\n")
-        thread.pipe.stdin.flush()
         try:
-            return reply(thread.pipe, arguments[0])
+            return getattr(module, command)(*arguments)
+        except (module.OperationalError, module.ProgrammingError) as error:
+            reason = str(error)
+        except (UnicodeError, SystemError):
+            # The module fails so on bytes in a file that are not UTF-8.
+            reason = "a text that is not UTF-8"
+        if reason.startswith("Unable to connect to rrdcached"):
+            raise _silent(reason)
+        # A running collectd has the file locked while it writes a value.
+        if "could not lock" not in reason or time.monotonic() > give_up:
+            raise Refused(f"rrdtool {command}: {reason}")
+        time.sleep(0.01)
+
+
+def _silent(reason):
+    return Unavailable(f"rrdcached at {os.environ.get(CACHED)} does not answer: {reason.rpartition(': ')[2].rstrip('.')}; "
+                       f"start it, or unset {CACHED} to draw what it has written so far")
+
+
+def flush(paths):
+    """If RRDCACHED_ADDRESS is set, makes rrdcached write what it still has of these files. They are read from disk afterwards,
+    which is faster than through rrdcached, and leaves no connection that processes would share."""
+    for path in paths if os.environ.get(CACHED) else ():
+        try:
+            request("flushcached", _readable(path))
         except Refused as error:
-            # A running collectd has the file locked while it writes a value.
-            if "could not lock" not in str(error) or time.monotonic() > give_up:
-                raise
-            time.sleep(0.01)
+            if not os.path.exists(path):
+                continue
+            reason = re.sub(r'^.*?Flushing of file ".*" failed: |\. Skipping remaining.*$', "", str(error))
+            if reason.startswith("request: "):
+                raise _silent(reason) from None
+            raise Unavailable(f"rrdcached at {os.environ[CACHED]} does not flush {path}: {reason}; unset {CACHED} if it does "
+                              "not write this file") from None
+    os.environ.pop(CACHED, None)
+
+
+@functools.cache
+def _opened(directory):
+    return os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+def _readable(path):
+    """The path as the module takes it, which is only in UTF-8: another directory is named by a descriptor of it."""
+    try:
+        path.encode()
+        return path
+    except UnicodeEncodeError:
+        directory, name = os.path.split(path)
+    try:
+        name.encode()
+        return f"/proc/self/fd/{_opened(directory)}/{name}"
+    except UnicodeEncodeError:
+        raise Refused("its name is not UTF-8") from None
+    except OSError as error:
+        raise Refused(error.strerror) from None
 
 
 def define(name, path, source, consolidation="AVERAGE"):
     colon = r"\:"
-    return f"DEF:{name}={path.replace(':', colon)}:{source}:{consolidation}"
+    return f"DEF:{name}={_readable(path).replace(':', colon)}:{source}:{consolidation}"
 
 
-def number(value):
-    """A number of rrdtool's output; NaN if it is unknown."""
-    if value is None or not abs(value) < LARGEST:
+def _implausible(value):
+    """Of a number outside the plausible range, or below 0."""
+    if not abs(value) < LARGEST:
         return math.nan
-    return value if abs(value) > SMALLEST else 0
+    return value if abs(value) > SMALLEST else 0.0
+
+
+def _column(values):
+    """NaN where unknown. A call for each value would take as long as all the rest of reading."""
+    return array.array("d", [(value if SMALLEST < value < LARGEST else _implausible(value)) if value
+                             else math.nan if value is None else 0.0 for value in values])
 
 
 def read(wanted, start, end):
     """(grid, values of each (path, data source, consolidation) at its times); NaN where unknown."""
     elements = [element for number, one in enumerate(wanted)
                 for element in (define(f"d{number}", *one), f"XPORT:d{number}")]
-    options = f"--start={start}", f"--end={end}", f"--maxrows={POINTS}"
-    said = request("xport", "--json", *options, *elements)
-    try:
-        export = json.loads(said)
-    except ValueError as error:
-        # rrdtool writes infinite values in a form that JSON does not have.
-        raise Refused(f"rrdtool xport: {error}") from None
-    rows = export["data"]
-    columns = [array.array("d", map(number, column)) for column in zip(*rows)]
-    return Grid(export["meta"]["start"], export["meta"]["step"], len(rows)), columns
+    export = request("xport", f"--start={start}", f"--end={end}", f"--maxrows={POINTS}", *elements)
+    rows, step = export["data"], export["meta"]["step"]
+    grid, columns = Grid(export["meta"]["start"] + step, step, len(rows)), list(map(_column, zip(*rows)))
+    # The module of rrdtool 1.7 holds a reference to the list for ever.
+    rows.clear()
+    return grid, columns
 
 
 def sources(path):
     """The data sources of a file."""
-    return re.findall(r"^ds\[([^]]+)\]\.index", request("info", path), re.M)
+    return [key[3:-7] for key in request("info", _readable(path)) if key.startswith("ds[") and key.endswith("].index")]
 
 
 def last_update(path):
-    return int(request("last", path))
+    return request("last", _readable(path))
+
+
+def image(*arguments):
+    """The bytes of a PNG, by the arguments of `rrdtool graph`."""
+    return request("graphv", "-", *arguments)["image"]
 
 
 def seconds(start, end):
     """Converts rrdtool's notations of time to seconds, by drawing an empty graph."""
-    said = request("graphv", os.devnull, f"--start={start}", f"--end={end}", "HRULE:0#000000")
-    return [int(re.search(rf"^graph_{word} = (\d+)", said, re.M).group(1)) for word in ("start", "end")]
+    drawn = request("graphv", os.devnull, f"--start={start}", f"--end={end}", "HRULE:0#000000")
+    return [drawn["graph_start"], drawn["graph_end"]]
