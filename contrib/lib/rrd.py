@@ -7,10 +7,12 @@ import functools
 import math
 import os
 import re
+import signal
 import time
 
-PATIENCE = 5    # seconds
 POINTS = 361    # of a curve, at most: an hour of readings, 10 seconds apart
+PATIENCE = 5    # seconds, for a lock
+ANSWER = 20     # seconds, for rrdcached to write what it has of one file
 CACHED = "RRDCACHED_ADDRESS"
 
 SMALLEST, LARGEST = 1e-30, 1e30     # the range of plausible values; arithmetic on others might overflow
@@ -74,21 +76,36 @@ def _silent(reason):
                        f"start it, or unset {CACHED} to draw what it has written so far")
 
 
+def _give_up(*_):
+    raise _silent(f"no reply within {ANSWER} seconds")
+
+
 def flush(paths):
     """If RRDCACHED_ADDRESS is set, makes rrdcached write what it still has of these files. They are read from disk afterwards,
-    which is faster than through rrdcached, and leaves no connection that processes would share."""
-    for path in paths if os.environ.get(CACHED) else ():
-        try:
-            request("flushcached", _readable(path))
-        except Refused as error:
-            if not os.path.exists(path):
-                continue
-            reason = re.sub(r'^.*?Flushing of file ".*" failed: |\. Skipping remaining.*$', "", str(error))
-            if reason.startswith("request: "):
-                raise _silent(reason) from None
-            raise Unavailable(f"rrdcached at {os.environ[CACHED]} does not flush {path}: {reason}; unset {CACHED} if it does "
-                              "not write this file") from None
-    os.environ.pop(CACHED, None)
+    which is faster than through rrdcached, and leaves no connection that processes would share. To be called in the main
+    thread, once. Raises Unavailable."""
+    if not os.environ.get(CACHED):
+        return
+    before = signal.signal(signal.SIGALRM, _give_up)
+    for path in paths:
+        signal.alarm(ANSWER)
+        _flush(path)
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+    del os.environ[CACHED]
+
+
+def _flush(path):
+    try:
+        request("flushcached", _readable(path))
+    except Refused as error:
+        if not os.path.exists(path):
+            return
+        reason = re.sub(r'^.*?Flushing of file ".*" failed: |\. Skipping remaining.*$', "", str(error))
+        if reason.startswith("request: "):
+            raise _silent(reason) from None
+        raise Unavailable(f"rrdcached at {os.environ[CACHED]} does not flush {path}: {reason}; unset {CACHED} if it does not "
+                          "write this file") from None
 
 
 @functools.cache
