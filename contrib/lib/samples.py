@@ -7,12 +7,13 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 INSTALLED, SOURCES = (os.path.normpath(os.path.join(HERE, way)) for way in ("../doc/collectd-ebpf", "../.."))
 
 
-def _first(installed, source):
-    return source if os.path.exists(source) and not os.path.exists(installed) else installed
+def _first(*paths):
+    """The first path that exists, else the first."""
+    return next(filter(os.path.exists, paths), paths[0])
 
 
 def document(name):
-    return _first(os.path.join(INSTALLED, name), os.path.join(SOURCES, name))
+    return _first(os.path.join(INSTALLED, name), os.path.join(SOURCES, "docs", name), os.path.join(SOURCES, name))
 
 
 def sample(name):
