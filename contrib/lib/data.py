@@ -3,14 +3,14 @@
 
 import json
 
+import heat
 import host
 import machine
 import page
 import tables
 from chart import Chart, array, compose
-from definitions import GRAPHS, LEADING, OVERVIEW, REQUEST_TIME
+from definitions import GRAPHS, LEADING, OTHERS, OVERVIEW, REQUEST_TIME
 
-OTHERS = "Other metrics"
 PICTURED = 3            # services of a host whose request times the page of all services shows
 EVENTS = "events.js"
 FUNCTIONS = b"data(", b"events("    # that files of data call
@@ -24,7 +24,10 @@ def sections(service, level):
              for title, graphs in {**GRAPHS, OTHERS: service.others}.items()]
     first = next((graph for graph in LEADING for _, many in drawn for one, curves in many
                   if one is graph and any(curve.weight() for curve in curves)), None)
-    return [(title, [Chart(graph, curves, leads=graph is first) for graph, curves in many]) for title, many in drawn if many]
+    maps = heat.maps(*service.read_spans[level])
+    charts = {title: heat.among([Chart(graph, curves, leads=graph is first) for graph, curves in many], title, maps)
+              for title, many in drawn}
+    return [(title, many) for title, many in charts.items() if many]
 
 
 def of_service(service, level, flames):

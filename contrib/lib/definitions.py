@@ -226,6 +226,8 @@ GRAPHS = {
         Graph("Hooks in use", unit.Unit("hook set, 0 is off", whole=True), (Series("count-tier_*"),)),
     ),
 }
+OTHERS = "Other metrics"    # the section of series without a definition
+BUCKETS = Series("bucket-*")    # of histograms, see heat.py
 # Counted, but a picture says nothing: samples behind moments, figures that repeat others.
 UNDRAWN = ("gauge-cpu_percent", "gauge-*-samples", SAMPLES.file, "gauge-*-average", "gauge-*_gap-*", "gauge-poll-*", "bucket-*",
            "total_requests-*")

@@ -16,7 +16,7 @@ import parts
 import rrd
 from columns import COLUMNS
 from curve import Curve, is_zero, known, largest, total
-from definitions import BLUE, GRAPHS, PALETTE, UNDRAWN, UPSTREAM_COLORS, Graph, Series
+from definitions import BUCKETS, GRAPHS, PALETTE, UNDRAWN, UPSTREAM_COLORS, Graph, Series
 from span import Sample
 from text import printable
 from unit import Unit
@@ -27,7 +27,7 @@ SERIES = tuple(dict.fromkeys(
     + [series for column in COLUMNS for series in column.series]))
 PERCENTILE = "-percentile-"
 LINES = ("line", "dashes", "dotted")
-READ = tuple(dict.fromkeys(SERIES + layers.SERIES))
+READ = tuple(dict.fromkeys(SERIES + layers.SERIES)) + (BUCKETS,)
 
 
 def complain(what):

@@ -30,6 +30,7 @@ E2E_TESTS = \
 	tests/e2e/test_colors.py \
 	tests/fuzz/tools.py \
 	tests/e2e/test_flame.py \
+	tests/e2e/test_heat.py \
 	tests/e2e/test_functions.py \
 	tests/e2e/test_quickstart.py \
 	tests/e2e/test_threshold.py \
