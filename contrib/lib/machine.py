@@ -64,10 +64,11 @@ def text(finding):
 
 # --- charts -------------------------------------------------------------------------------------
 
-def chart(title, unit, curves, subjects_shown=()):
-    """A chart; times have a logarithmic axis."""
+def chart(title, column, curves, subjects_shown=()):
+    """A chart of one figure; times have a logarithmic axis."""
     links = {subject.title: page.address(subject.whole.service) for subject in subjects_shown}
-    return Chart(Graph(title, unit, (), log=unit is SECONDS and all(curve.draw == "line" for curve in curves)), curves, links)
+    log = column.unit is SECONDS and all(curve.draw == "line" for curve in curves)
+    return Chart(Graph(title, column.unit, column.series, log=log), curves, links)
 
 
 def stacked(rank, services, colors):
@@ -77,14 +78,14 @@ def stacked(rank, services, colors):
               for service, amount in triage.by_amount(services, rank.column) if amount > 0]
     own = [curve for service, curve in curves if service.name in colors]
     others = [curve for service, curve in curves if service.name not in colors]
-    return chart(rank.title, rank.column.unit, own + ([total(others, "all others", "stack", GREY)] if others else []), services)
+    return chart(rank.title, rank.column, own + ([total(others, "all others", "stack", GREY)] if others else []), services)
 
 
 def lined(title, column, subjects_shown, colors):
     """A chart with a line for each subject that has a colour."""
     curves = [column.total(subject.curves(column), subject.title, "line", colors[subject.name])
               for subject in subjects_shown if subject.name in colors]
-    return chart(title, column.unit, [curve for curve in curves if curve], subjects_shown)
+    return chart(title, column, [curve for curve in curves if curve], subjects_shown)
 
 
 def of_machine(devices, subject):
@@ -92,7 +93,7 @@ def of_machine(devices, subject):
     columns = [column for column in devices.columns if column.unit == devices.column.unit]
     curves = [column.total(subject.curves(column), column.heading, "line", color)
               for column, color in zip(columns, PALETTE)]
-    return chart(devices.title, devices.column.unit, [curve for curve in curves if curve])
+    return chart(devices.title, devices.column, [curve for curve in curves if curve])
 
 
 def of_devices(table_of):
