@@ -4,9 +4,13 @@
 import math
 
 import page
+import unit
 from columns import COLUMNS
+from curve import CURRENT
 from table import filled
 from text import escape
+
+ENDED = 300     # seconds without a value after which a service has ended, at least
 
 
 def heading_of(column, is_order):
@@ -36,15 +40,18 @@ def link_to(service, up="", title=""):
     return f'<a href="{up}{page.address(service)}">{escape(title or service.title)}</a>'
 
 
-def ended(subject):
-    """A note for a service that has ended, else ""."""
+def age_of(subject):
+    """A note for a service whose figures are older than two readings, else ""."""
     service, span = subject.service, subject.span
-    is_ended = span.end - service.updated > max(300, 5 * service.read_spans[span][0].step)
-    return f"<small>ended {page.stamp(service.updated)}</small>" if is_ended else ""
+    step = service.read_spans[span][0].step
+    if span.end - service.updated > max(ENDED, 5 * step):
+        return f"<small>ended {page.stamp(service.updated)}</small>"
+    age = service.newest - service.updated
+    return f"<small>{unit.age(age)} ago</small>" if age > CURRENT * step else ""
 
 
 def of_services(subjects):
     """(HTML, number of rows)"""
-    rows = [(link_to(subject.service) + ended(subject), [subject.figure(column) for column in COLUMNS])
+    rows = [(link_to(subject.service) + age_of(subject), [subject.figure(column) for column in COLUMNS])
             for subject in subjects if not subject.is_device]
     return table("service", COLUMNS, rows, "cpu"), len(rows)

@@ -10,6 +10,7 @@ from e2e import read_types
 # As collectd makes them without configuration: one set for each of these, of about so many rows.
 SPANS = (3600, 86400, 7 * 86400)
 ROWS = 1200
+BEATS = 2       # steps without a value until it is unknown
 AT_ONCE = 500   # updates
 
 
@@ -31,7 +32,7 @@ class Tree:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         sources = self.types[name.partition("-")[0]]
         begin = self.end - self.span
-        stored = [f"DS:{source}:{kind}:{2 * self.step}:U:U" for source, kind in sources]
+        stored = [f"DS:{source}:{kind}:{BEATS * self.step}:U:U" for source, kind in sources]
         rrdtool("create", path, "-s", str(self.step), "-b", str(begin - self.step), *stored, *self._archives())
         if rates:
             self._update(path, sources, rates, range(begin, self.end - until + 1, self.step))

@@ -40,6 +40,8 @@ PARTS = {
     "why": Part("Whether the largest part of a request's time is the fault",
                 "Real services that are broken in a known way.",
                 ("faults/run",), pages=("why-slow.md",)),
+    "pages": Part("Cost of the pages of ebpf-graph",
+                  "Services with a year of values each, drawn twice.", ("pages/run",)),
     "exporter": Part("Examples of ebpf_exporter as probes",
                      "Needs a checkout of that project: `make measure PARTS=exporter EXPORTER=DIRECTORY`.",
                      ("foreign/run",), pages=("ebpf-exporter.md",)),
