@@ -80,7 +80,8 @@ static __always_inline struct serving *serving_now(u32 *number)
 }
 
 /* When the CPU time was updated, by the CPU's clock that also measures run-queue wait: that clock
- * goes on while the hypervisor has the CPU, that of exec_start does not. */
+ * goes on while the hypervisor has the CPU, that of exec_start does not. An interrupt that updates
+ * both clocks between the two reads makes the result too small. */
 static __always_inline u64 exec_start(const struct task_struct *task)
 {
 	const struct rq *rq = task_rq(task);
@@ -189,7 +190,7 @@ static __always_inline void serve_add(struct serving *s, enum sleep sleep,
 				      const struct thread_times *times, u64 now)
 {
 	u64 passed = now > s->since_ns ? now - s->since_ns : 0;
-	u64 slept = s->cpu == times->cpu ? times->exec_ns - s->exec_ns : passed;
+	u64 slept = s->cpu == times->cpu ? grown(times->exec_ns, s->exec_ns) : passed;
 	u64 blocked = serve_blocked(s, slept, times->cpu_ns, times->queued_ns);
 
 	s->done.passed_ns += sleep == SLEEP_EVENTS ? grown(passed, blocked) : passed;
