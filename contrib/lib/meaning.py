@@ -136,7 +136,8 @@ def _is_about(name, files):
 @functools.cache
 def _id_of(files):
     ids = read().ids if read() else {}
-    names = [ALL_PARTS] if files in LEADS else [name for name in ids if _is_about(name, files)] + [PARTS.get(files[0])]
+    own = [name for name in ids if _is_about(name, files)] + [PARTS[file] for file in files if file in PARTS]
+    names = [ALL_PARTS] if files in LEADS else own
     return next((ids[name] for name in names if name in ids), "")
 
 
