@@ -27,9 +27,14 @@ class Chart:
     def __init__(self, graph, curves, links=None, link="", others=(), leads=False):
         """links: label of a curve -> address of its page; link: the address of what the chart is of; others: (label, address)
         of what has no curve; leads: it is the first and widest of its page"""
-        self.graph, self.links, self.link, self.others, self.leads = graph, links or {}, link, others, leads
-        self.curves = [curve for curve in curves if curve.draw != "samples"]
+        self.graph, self.links, self.link, self.leads = graph, links or {}, link, leads
+        self.curves = [curve for curve in curves if curve.draw not in ("samples", "rest")]
+        self.others = [*others, *((f"{curve.label} {self._figure(curve)}", "") for curve in curves if curve.draw == "rest")]
         self.samples = next((curve for curve in curves if curve.draw == "samples"), None)
+
+    def _figure(self, curve):
+        unit = self.graph.unit
+        return unit.write(curve.median() if curve.percentile else curve.average(unit.adds))
 
     def _curve(self, curve, grid):
         link = self.links.get(curve.label, "") if curve.color != GREY else ""

@@ -92,14 +92,23 @@ def total(curves, label, draw, color):
 
 
 def largest(curves, colors):
-    """The largest curves, as many as there are colours. The others of a stack become one curve."""
-    if len(curves) <= len(colors):
-        return curves
-    least = sorted(curves, key=Curve.weight)[:len(curves) - len(colors)]
-    shown = [dataclasses.replace(curve, color=color) for curve, color
-            in zip((curve for curve in curves if curve not in least), colors)]
-    others = total(least, f"{len(least)} others", least[0].draw, GREY)
-    if others.draw != "stack":
-        # Curves that are not stacked have no meaningful sum.
-        others = dataclasses.replace(others, draw="figures", values=[math.nan] * others.grid.count, most=math.nan)
-    return shown + [others]
+    """The largest curves, as many as there are colours, each with another one. The others of a stack become one curve, and other
+    ones the rest of the chart, the largest first."""
+    ranked = sorted((curve for curve in curves if curve.draw != "figures"), key=Curve.weight, reverse=True)
+    least = ranked[len(colors):]
+    left_out = set(map(id, least))
+    shown = _distinct([curve for curve in curves if id(curve) not in left_out], colors)
+    if least and least[0].draw == "stack":
+        return shown + [total(least, f"{len(least)} others", "stack", GREY)]
+    return shown + [dataclasses.replace(curve, draw="rest") for curve in least if any(known(curve.values))]
+
+
+def _distinct(curves, colors):
+    """Each keeps its colour unless one before it has the same."""
+    used = {curve.color for curve in curves}
+    free, taken, found = (color for color in colors if color not in used), set(), []
+    for curve in curves:
+        is_twice = curve.color in taken and curve.draw != "figures"
+        found.append(dataclasses.replace(curve, color=next(free)) if is_twice else curve)
+        taken.add(curve.color)
+    return found

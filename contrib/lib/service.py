@@ -2,7 +2,6 @@
 """A service in the tree of RRD files, found by the names of its files."""
 
 import array
-import dataclasses
 import fnmatch
 import functools
 import math
@@ -26,7 +25,6 @@ SERIES = tuple(dict.fromkeys(
     [series for graphs in GRAPHS.values() for graph in graphs for series in graph.series + graph.above]
     + [series for column in COLUMNS for series in column.series]))
 PERCENTILE = "-percentile-"
-LINES = ("line", "dashes", "dotted")
 READ = tuple(dict.fromkeys(SERIES + layers.SERIES)) + (BUCKETS,)
 
 
@@ -57,12 +55,6 @@ def is_ramp(series):
 def ramp_of(files):
     """A colour for each file: tints of one colour from 0 to 1, with more contrast for higher percentiles."""
     return {file: f"ramp:{index / (len(files) - 1) if files[1:] else 0.5:.2f}" for index, file in enumerate(files)}
-
-
-def distinguished(curves):
-    """Gives lines of the same colour different dashes where there are more lines than colours."""
-    return [dataclasses.replace(curve, draw=LINES[index // len(PALETTE) % len(LINES)]) if curve.draw == "line" else curve
-            for index, curve in enumerate(curves)]
 
 
 class Service:
@@ -202,10 +194,8 @@ class Service:
     def picture(self, graph, span):
         """The curves of a graph of this service."""
         curves = self.curves(graph.series, span)
-        if graph.is_keyed():
+        if graph.is_keyed() or graph in self.others:
             curves = largest(curves, PALETTE)
-        if self.is_plugin:
-            curves = distinguished(curves)
         if not graph.parts:
             return curves
         shares = next((some for series in graph.shares if (some := self.curves((series,), span))), [])
