@@ -58,7 +58,7 @@ class Graph:
 
     def is_keyed(self):
         """Whether it has a curve for each key, of which there may be any number."""
-        return any("-*" in one.file and not one.file.endswith("-percentile-*") for one in self.series)
+        return any("*" in one.file and not one.file.endswith("-percentile-*") for one in self.series)
 
 
 USER = Series("ps_cputime", "user", "user", "stack", 1e-4)
@@ -129,6 +129,16 @@ def latency(title, name):
         Series(f"latency-{name}-percentile-*", label="p*")), log=True)
 
 
+# Classes of responses that are no errors, by their usual names.
+SUCCESSES = frozenset(("1xx", "2xx", "3xx", "ok", "OK", "success"))
+
+
+def by_class(file, success="line"):
+    """A curve for each class of responses. file: with a `*` in place of the class"""
+    return (Series(file.replace("*", "5xx"), label="5xx", color=RED), Series(file.replace("*", "4xx"), label="4xx", color=ORANGE),
+            Series(file, without=SUCCESSES | {"5xx", "4xx"}), Series(file, only=SUCCESSES, draw=success))
+
+
 # Section -> a picture each, for every service that has one of the series.
 GRAPHS = {
     "Requests": (
@@ -136,10 +146,10 @@ GRAPHS = {
         Graph("Where the time of slow requests goes", unit.SHARE, IN_SLOW, parts=True, top=100,
               help="What the slowest requests wait for, in percent of their time."),
         Graph("Requests", unit.RATE, (REQUESTS, CLIENT, STREAMS)),
-        # Errors are few, and have to be seen beside what is none.
-        Graph("Responses by class, share of all", unit.SHARE, (Series("percent-response-*"),), log=True),
-        Graph("Service time by class of the response", unit.SECONDS, (Series("latency-service-*-average"),), log=True),
-        Graph("Service time by class, 99th percentile", unit.SECONDS, (Series("latency-service-*-percentile-99"),), log=True),
+        # Beside successes, which are nearly all, errors would lie on the axis.
+        Graph("Responses by class, share of all", unit.SHARE, by_class("percent-response-*", "figures")),
+        Graph("Service time by class of the response", unit.SECONDS, by_class("latency-service-*-average"), log=True),
+        Graph("Service time by class, 99th percentile", unit.SECONDS, by_class("latency-service-*-percentile-99"), log=True),
         Graph("Requests in the service", unit.REQUESTS, (
             Series("gauge-requests_in_progress", label="in progress", draw="area", color=GREEN),
             Series("gauge-requests_waiting", label="waiting", color=RED))),
@@ -204,6 +214,7 @@ GRAPHS = {
             Series("contextswitch-involuntary", label="involuntary"))),
     ),
     "The plugin": (
+        Graph("Cost of probes", unit.Unit("percent of all CPUs"), (Series("percent-overhead_*"),)),
         Graph("Time of a reading", unit.SECONDS, (Series("duration-read_*", "seconds"),)),
         Graph("CPU time of walks", unit.SECONDS, (Series("duration-walk_*", "seconds"),)),
         Graph("Mean run of a BPF program", unit.SECONDS, (Series("duration-run_*", "seconds"),), log=True),
@@ -212,15 +223,22 @@ GRAPHS = {
         Graph("Services", unit.NUMBER, (
             Series("objects-services", label="own series"), Series("objects-services_other", label="under other"),
             Series("objects-services_without_name", label="named by id"))),
-        Graph("Names refused", unit.RATE, (Series("total_events-names_refused_services", label="new names"),)),
+        Graph("Names refused", unit.RATE, (
+            Series("total_events-names_refused_services", label="new names"),
+            Series("total_events-cgroups_refused_services", label="cgroups"))),
         Graph("Insertions refused", unit.RATE, (Series("total_events-refused_*"),)),
         Graph("Events missed", unit.RATE, (Series("total_events-missed_*"),)),
         Graph("CPU time of a sampler's run", unit.SECONDS, (Series("duration-sample_*", "seconds"),), log=True),
         Graph("Runs of samplers", unit.RATE, (Series("operations_per_second-sample_*"),)),
-        Graph("CPU of samplers", unit.SHARE, (Series("percent-sample_*"),)),
+        Graph("Stacks lost", unit.RATE, (Series("total_events-stacks_lost_*"),)),
+        Graph("CPU of samplers", unit.CPU, (Series("percent-sample_*"),)),
         Graph("Events not reported", unit.RATE, (Series("total_events-events_*"),)),
         Graph("Rows in use", unit.NUMBER, (Series("objects-rows_*"),)),
         Graph("Services without a row", unit.NUMBER, (Series("objects-services_without_row_*"),)),
+        Graph("Processes without a row", unit.NUMBER, (Series("objects-processes_without_row", label="processes"),)),
+        Graph("Labels with series", unit.NUMBER, (Series("objects-keys_*"),)),
+        Graph("Labels under other", unit.NUMBER, (Series("objects-other_*"),)),
+        Graph("Counts under other", unit.SHARE, (Series("percent-other_*"),)),
         Graph("Rows given back", unit.RATE, (Series("total_events-rows_returned_*"),)),
         Graph("Helpers that wait for a file", unit.NUMBER, (Series("objects-helpers_stuck", label="helpers"),)),
         Graph("Hooks in use", unit.Unit("hook set, 0 is off", whole=True), (Series("count-tier_*"),)),
@@ -249,6 +267,11 @@ def unit_of(word, counted):
     return GROWING.get(word, (unit.RATE, 1)) if counted else STANDING.get(word, (unit.Unit(word), 1))
 
 
+def is_log(shown):
+    """Whether what has this unit is above 0, so that its axis can be logarithmic."""
+    return shown in (unit.SECONDS, unit.BYTES)
+
+
 def described(file, kind, counted, word, sources):
     """The picture of a series that series.py has; a `*` in its file stands for what it is counted for."""
     shown, scale = unit_of(word, counted)
@@ -259,9 +282,9 @@ def described(file, kind, counted, word, sources):
     name, keyed = sources[0][0], "*" in file
     average = Series(file + "-average", name, "*" if keyed else "average", scale=scale)
     if kind == "moments" or keyed:
-        return Graph(title, shown, (average,), log=True)
+        return Graph(title, shown, (average,), log=is_log(shown))
     return Graph(title, shown, (dataclasses.replace(average, draw="dashes", color=GREY),
-                                Series(file + "-percentile-*", name, "p*", scale=scale)), log=True)
+                                Series(file + "-percentile-*", name, "p*", scale=scale)), log=is_log(shown))
 
 
 def tails(file, kind, counted, word, sources):
@@ -270,7 +293,7 @@ def tails(file, kind, counted, word, sources):
         return ()
     shown, scale = unit_of(word, counted)
     name, title = sources[0]
-    return (Graph(f"{title}, 99th percentile", shown, (Series(file + "-percentile-99", name, scale=scale),), log=True),)
+    return (Graph(f"{title}, 99th percentile", shown, (Series(file + "-percentile-99", name, scale=scale),), log=is_log(shown)),)
 
 
 def is_drawn(file, kind, drawn):

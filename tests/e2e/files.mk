@@ -8,6 +8,7 @@ E2E_TESTS = \
 	tests/e2e/test_configurations.py \
 	tests/e2e/test_writing.py \
 	tests/e2e/test_convert.py \
+	tests/e2e/test_definitions.py \
 	tests/e2e/test_graph.py \
 	tests/e2e/test_graphite.py \
 	tests/e2e/test_influxdb.py \
