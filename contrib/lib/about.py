@@ -1,59 +1,85 @@
 # SPDX-License-Identifier: MIT
-"""data/about.js: what the pages have, and when each level of detail was drawn. The next run reads it, and draws only what has
-changed since."""
+"""about.js: what the pages have, and when each level of detail was drawn. The next run reads it, and draws only what has changed
+since."""
 
-import contextlib
 import hashlib
 import json
+import math
 import os
 import time
 
 import page
-import span as spans_of
+import span
 from version import VERSION
 
 FILE = "about.js"
 PATIENCE = 300      # seconds for which a level stays as it is if no file was written meanwhile
 LARGEST = 1 << 26   # bytes of the file
 TIMES = "start", "end", "first", "step", "drawn"    # of a level, in seconds
+# What json.loads() and the use of whatever it returns may raise.
+WRONG = ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError
+
+
+def key_of(options):
+    """Tells runs apart whose pages differ in more than the time. The code is one of its parts."""
+    code = max(os.stat(os.path.join(page.HERE, name)).st_mtime_ns for name in os.listdir(page.HERE))
+    parts = VERSION, code, options.rrd, options.service, options.host, options.start, options.stacks, options.before
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 class About:
-    def __init__(self, key, members=None):
-        """key: tells runs apart whose pages differ in more than the time; members: those of an earlier run"""
-        members = members if isinstance(members, dict) and members.get("key") == key else {}
-        self.key = key
-        self.levels = {level["name"]: {"name": level["name"], **{word: int(level[word]) for word in TIMES}}
-                       for level in members.get("levels", ())}
-        self.services = {(host["name"], service["name"]): set(service["levels"]) & set(self.levels)
-                         for host in members.get("hosts", ()) for service in host["services"]}
+    def __init__(self, key, spans, found):
+        """key: see key_of(); spans: those of this run; found: host -> services that have files"""
+        self.key, self.found = key, found
+        self.spans = {level: [one.name for one in spans if one.level == level.name] for level in span.levels(spans)}
+        self.levels = {}    # name -> members of a level that is drawn
+        self.services = {}  # (host, service) -> names of the levels in which it has values
 
-    def is_fresh(self, level, written):
-        """Whether a level is still as it would be drawn. written: the last write of any file"""
-        drawn = self.levels.get(level.name)
-        if not drawn or drawn["end"] - drawn["start"] != level.end - level.start:
+    def read(self, output, written):
+        """Takes over the levels of an earlier run that would be drawn as they are. Whatever else may have written the file, it can
+        only say that of levels and services of this run. written: the last write of any file"""
+        text = output.begin_of(FILE, LARGEST).decode("utf-8", "replace")
+        try:
+            members = json.loads(text[len("about("):text.rindex(")")])
+            for level in self.spans if members["key"] == self.key else ():
+                self._take(members, level, written)
+        except WRONG:
+            self.levels, self.services = {}, {}
+
+    def _take(self, members, level, written):
+        noted = next((one for one in members["levels"] if one["name"] == level.name), None)
+        if not noted or noted["spans"] != self.spans[level] or not self._is_fresh(level, noted, written):
+            return
+        services = {(host["name"], service["name"]) for host in members["hosts"] for service in host["services"]
+                    if level.name in service["levels"]}
+        if services and services <= {(host, service.name) for host, many in self.found.items() for service in many}:
+            self._note(level, services, {word: int(noted[word]) for word in TIMES})
+
+    @staticmethod
+    def _is_fresh(level, noted, written):
+        if noted["end"] - noted["start"] != level.end - level.start or not all(math.isfinite(noted[word]) for word in TIMES):
             return False
-        passed = level.end - drawn["end"]
-        return 0 <= passed < drawn["step"] or 0 <= passed < PATIENCE and written < drawn["drawn"]
+        passed = level.end - noted["end"]
+        return 0 <= passed < noted["step"] or 0 <= passed < PATIENCE and written < noted["drawn"]
 
-    def drop(self, level):
-        """Forgets a level."""
-        self.levels.pop(level.name, None)
-        for levels in self.services.values():
-            levels.discard(level.name)
-
-    def add(self, level, first, step, services, drawn):
-        """Notes that a level was drawn. services: those that have values; drawn: when reading began"""
-        self.levels[level.name] = dict(zip(("name", *TIMES), (level.name, level.start, level.end, first, step, drawn)))
+    def _note(self, level, services, times):
+        self.levels[level.name] = {"name": level.name, "spans": self.spans[level], **times}
         for service in services:
-            self.services.setdefault((service.host, service.name), set()).add(level.name)
+            self.services.setdefault(service, []).append(level.name)
 
-    def present(self, found):
-        """The services of `found` that have a level, by host. Others are forgotten."""
-        there = {(host, service.name) for host, services in found.items() for service in services}
-        self.services = {key: levels for key, levels in self.services.items() if levels and key in there}
+    def add(self, level, first, hosts, began):
+        """Notes that a level was drawn. first: its first reading; hosts: name -> services that have values; began: when reading
+        began"""
+        services = [service for many in hosts.values() for service in many]
+        if services:
+            step = max(service.read_spans[level][0].step for service in services)
+            self._note(level, [(service.host, service.name) for service in services],
+                       dict(zip(TIMES, (level.start, level.end, first, step, began))))
+
+    def present(self):
+        """The services that have values, by host."""
         shown = {host: [service for service in services if (host, service.name) in self.services]
-                 for host, services in found.items()}
+                 for host, services in self.found.items()}
         return {host: services for host, services in shown.items() if services}
 
     def write(self, output, title, notes, spans, hosts):
@@ -61,27 +87,11 @@ class About:
         end = max(level["end"] for level in self.levels.values())
         members = {
             "key": self.key, "title": title, "notes": notes, "offset": time.localtime(end).tm_gmtoff, "drawn": int(time.time()),
-            "spans": [{"name": span.name, "title": span.title, "seconds": span.end - span.start, "level": span.level} for span in spans],
-            "shown": next((span.name for span in spans if span.name == spans_of.OPEN), spans[0].name),
-            "levels": list(self.levels.values()),
+            "spans": [{"name": one.name, "title": one.title, "seconds": one.end - one.start, "level": one.level} for one in spans],
+            "shown": span.opened(spans).name, "levels": list(self.levels.values()),
             "hosts": [{"name": host, "services": [self._service(service) for service in services]} for host, services in hosts.items()]}
-        with output.folder(page.DATA) as data:
-            data.write(FILE, page.script("about", json.dumps(members)))
+        output.write(FILE, page.script("about", json.dumps(members)))
 
     def _service(self, service):
-        return {"name": service.name, "title": service.title, "levels": sorted(self.services[service.host, service.name]),
+        return {"name": service.name, "title": service.title, "levels": self.services[service.host, service.name],
                 "device": service.is_device, "process_of": service.parent if service.is_process else ""}
-
-
-def key_of(*parts):
-    """parts: what the pages depend on besides the time. The code is one of them."""
-    code = max(os.stat(os.path.join(page.HERE, name)).st_mtime_ns for name in os.listdir(page.HERE))
-    return hashlib.sha256(repr((VERSION, code, *parts)).encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def read(output, key):
-    """What an earlier run has drawn, if it had the same key. Whatever else may have written the file, it is no more than that."""
-    with output.folder(page.DATA) as data, contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):
-        text = data.begin_of(FILE, LARGEST).decode("utf-8", "replace")
-        return About(key, json.loads(text[len("about("):text.rindex(")")]))
-    return About(key)

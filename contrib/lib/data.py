@@ -92,11 +92,12 @@ def of_host(name, services, level, spans, colors, is_whole):
 
 # --- all ----------------------------------------------------------------------------------------
 
-def read_level(services, level, spans, step=lambda: None):
-    """Reads a host's services in a level and its spans. Returns those with values, sorted, and the colours of some."""
-    for service in services:
+def read_level(services, level, spans, step):
+    """Reads a host's services in a level and its spans. Returns those with values, sorted, and the colours of some. step: is called
+    with how many are read, of how many"""
+    for count, service in enumerate(services):
+        step(count, len(services))
         service.read([level])
-        step()
     services = [service for service in services if service.is_in(level)]
     newest = max((service.updated for service in services), default=0)
     for service in services:
@@ -135,6 +136,8 @@ def remove_others(output, known):
                     with directory:
                         _remove(directory, {service + ".js" for (host, service), levels in known.services.items()
                                             if host == host_name and level in levels})
+                folder.remove_empty()
+        top.remove_empty()
 
 
 def _remove(directory, wanted):

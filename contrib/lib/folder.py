@@ -97,6 +97,12 @@ class Folder:
     def remove(self, name):
         os.unlink(name, dir_fd=self.handle)
 
+    def remove_empty(self):
+        """Removes subdirectories that have no file."""
+        for name in self.names():
+            with contextlib.suppress(OSError):
+                os.rmdir(name, dir_fd=self.handle)
+
 
 def open_folder(path):
     """Opens a directory and makes what is missing of its path."""

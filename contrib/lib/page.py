@@ -54,7 +54,7 @@ def script(function, text):
 def shell(title, heading, page, up="", **about):
     """A page without content. heading: HTML; up: the way to the output folder; about: what page.js has to know"""
     words = "".join(f' data-{name}="{escape(text)}"' for name, text in {"page": page, "up": up, **about}.items())
-    scripts = [*(f"{SHARED}/{name}" for name in ("dygraph.min.js", *SCRIPTS)), f"{DATA}/about.js"]
+    scripts = [*(f"{SHARED}/{name}" for name in ("dygraph.min.js", *SCRIPTS)), "about.js"]
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{MARK}\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{escape(title)}</title>\n"
@@ -114,6 +114,7 @@ def remove_others(output, hosts, machines):
         for host, directory in folders(sheets):
             with directory:
                 remove_old(directory, {sheet_name(service) for service in hosts.get(host, ())})
+        sheets.remove_empty()
     with output.folder(MACHINES) as sheets:
         remove_old(sheets, {machine_name(host) for host in machines})
 

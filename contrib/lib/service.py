@@ -7,7 +7,6 @@ import functools
 import math
 import os
 import re
-import sys
 
 import layers
 import name
@@ -17,7 +16,6 @@ from columns import COLUMNS
 from curve import Curve, is_zero, known, largest, total
 from definitions import BUCKETS, GRAPHS, PALETTE, UNDRAWN, UPSTREAM_COLORS, Graph, Series
 from span import Sample
-from text import printable
 from unit import Unit
 
 DRAWN = tuple(dict.fromkeys(series for graphs in GRAPHS.values() for graph in graphs for series in graph.series))
@@ -26,10 +24,6 @@ SERIES = tuple(dict.fromkeys(
     + [series for column in COLUMNS for series in column.series]))
 PERCENTILE = "-percentile-"
 READ = tuple(dict.fromkeys(SERIES + layers.SERIES)) + (BUCKETS,)
-
-
-def complain(what):
-    print(printable(f"ebpf-graph: {what}"), file=sys.stderr)
 
 
 def written(path):
@@ -67,6 +61,7 @@ class Service:
         self.updated = 0
         self.newest = math.inf  # the last update of any service of the host
         self.covered = {}       # span -> the part of it in which any service of the host has a value
+        self.refused = []       # (path, reason) of files that rrdtool refused
         self.read_spans = {}    # span -> (grid, {(file, data source): (averages, highest of all)})
 
     @functools.cached_property
@@ -76,7 +71,7 @@ class Service:
     @functools.cached_property
     def written(self):
         """The time of the last write of any file."""
-        return max(written(self.path(file)) for file in self.files)
+        return max((written(self.path(file)) for file in self.files), default=0)
 
     def path(self, file):
         return os.path.join(self.directory, file + ".rrd")
@@ -86,7 +81,7 @@ class Service:
         try:
             return function(*arguments)
         except rrd.Refused as error:
-            complain(f"{self.path(file)}: {error}; skipping it")
+            self.refused.append((self.path(file), str(error)))
             self.files.remove(file)
             self.matches.clear()
             return None

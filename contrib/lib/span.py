@@ -28,6 +28,11 @@ def only(start, end):
     return Span("span", "", start, end, "span")
 
 
+def opened(spans):
+    """The one that is open at first."""
+    return next((one for one in spans if one.name == OPEN), spans[0])
+
+
 def levels(spans):
     """The levels of these spans, each as a span of its own."""
     names = dict.fromkeys(span.level for span in spans)

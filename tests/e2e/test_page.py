@@ -76,22 +76,6 @@ LONG_SCRIPT = r"""function look(page) {
 }
 """
 # Both sides of a comparison.
-BESIDE_SCRIPT = r"""function look(page) {
-  const plots = [...page.querySelectorAll(".pair .plot")], one = {};
-  const point = (plot, kind, place) => {
-    const box = plot.getBoundingClientRect();
-    plot.dispatchEvent(new page.defaultView.PointerEvent(kind, {clientX: box.left + place * box.width, pointerId: 1}));
-  };
-  const lines = () => [...new Set(plots.map(plot => Math.round(parseFloat(plot.querySelector("b").style.left))))];
-  point(plots[1], "pointermove", 0.9);
-  one.lines = [plots.length, ...lines()];
-  point(plots[0], "pointerdown", 0.25);
-  point(plots[0], "pointerup", 0.5);
-  one.boxes = [...new Set(plots.map(plot => plot.querySelector("svg").getAttribute("viewBox")))];
-  one.when = page.querySelector(".when button")?.textContent;
-  return one;
-}
-"""
 
 
 def make_pages(directory):
@@ -108,8 +92,7 @@ def make_pages(directory):
     tree.file(HOST, "quiet", "ps_cputime", 10, 10)
     output = os.path.join(directory, "pages")
     tool = os.path.join(TOP, "contrib", "ebpf-graph")
-    subprocess.run([tool, "--rrd", tree.directory, "--output", output, "--compare", "web", "--compare", "zero",
-                    *(word for span in ("hour", "day", "week") for word in ("--span", span))],
+    subprocess.run([tool, "--rrd", tree.directory, "--output", output, *(word for span in ("hour", "day", "week") for word in ("--span", span))],
                    check=True, stdout=subprocess.DEVNULL)
 
 
@@ -153,11 +136,7 @@ with Check() as check:
         check.equal(f"{what}: pixels that stick out", one["hidden"], 0)
         check.equal(f"{what}: spans shown after a press on week", one["shown"], ["week"])
     charts(check, seen[len(WIDTHS):2 * len(WIDTHS)])
-    beside = browse(check.dir, BESIDE_SCRIPT, ["pages/compare.html"], WIDTHS[-1:])[0]
-    check.true("both sides are there", beside["lines"][0] >= 12, beside["lines"])
-    check.equal("both sides show the same time", beside["lines"][1:], [90])
     long_table(check)
-    check.equal("both sides zoom", (beside["boxes"], beside["when"]), (["250 0 250 250"], "Whole time"))
     by_name = ["a-service-with-a-long-name", "quiet", "web", "zero"]
     by_rate = ["web", "zero", "a-service-with-a-long-name"]
     orders = [by_name, by_name[::-1], [*by_rate, "quiet"], [*by_rate[::-1], "quiet"]]
