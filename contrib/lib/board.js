@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ * All charts of a page: they show one time and the values at one moment, and the same names are hidden in all of them. Only
+ * those near to what can be seen are drawn. */
+class Board {
+  /* change: function that does something to the view, and updates the page */
+  constructor(view, change) {
+    Object.assign(this, {view, change, charts: [], only: null, text: "", hidden: new Set(), moment: null});
+    this.status = make("p", {class: "status", hidden: true});
+    this.spoken = make("output", {class: "unseen", ariaLive: "polite"});
+    this.observer = new IntersectionObserver(entries => entries.forEach(({target, isIntersecting}) => this.approach(target.chart, isIntersecting)),
+                                             {rootMargin: "300px 0px"});
+    Theme.dark.addEventListener("change", () => this.redraw());
+    addEventListener("beforeprint", () => this.print());
+    addEventListener("afterprint", () => this.endPrint());
+  }
+
+  add(chart) {
+    this.charts.push(chart);
+    chart.setView(this.view);
+    chart.element.chart = chart;
+    this.observer.observe(chart.element);
+    return chart;
+  }
+
+  remove(charts) {
+    this.charts = this.charts.filter(chart => !charts.includes(chart));
+    charts.forEach(chart => {
+      this.observer.unobserve(chart.element);
+      chart.remove();
+    });
+  }
+
+  approach(chart, isNear) {
+    chart.isNear = isNear;
+    chart.draw();
+  }
+
+  /* On paper all charts are drawn, in light colours. */
+  print() {
+    document.documentElement.dataset.theme = "light";
+    this.near = new Set(this.charts.filter(chart => chart.isNear));
+    this.charts.forEach(chart => chart.isNear = true);
+    this.redraw();
+  }
+
+  endPrint() {
+    delete document.documentElement.dataset.theme;
+    this.charts.forEach(chart => chart.isNear = this.near.has(chart));
+    this.redraw();
+  }
+
+  redraw() {
+    this.charts.forEach(chart => {
+      chart.setView(this.view);
+      chart.draw();
+    });
+    this.moment = null;
+    this.tell();
+  }
+
+  /* --- names --- */
+
+  matches(label) {
+    return label.toLowerCase().includes(this.text);
+  }
+
+  /* A name that is chosen hides others where it is itself. labels: all of a chart */
+  isShown(label, labels) {
+    if (this.hidden.has(label))
+      return false;
+    if (this.only !== null && labels.includes(this.only))
+      return label === this.only;
+    return !this.text || this.matches(label) || !labels.some(one => this.matches(one));
+  }
+
+  choose(label) {
+    this.only = this.only === label ? null : label;
+    this.hidden.delete(label);
+    this.redraw();
+  }
+
+  hide(label) {
+    if (!this.hidden.delete(label))
+      this.hidden.add(label);
+    if (this.only !== null) {
+      this.only = null;
+      this.hidden.delete(label);
+    }
+    this.redraw();
+  }
+
+  find(text) {
+    this.text = text;
+    this.redraw();
+  }
+
+  /* What is not shown, in words. */
+  tell() {
+    const hidden = [...this.hidden], words = [this.only !== null && `Only ${this.only} where it is.`,
+      hidden.length && `Hidden: ${hidden.slice(0, 5).join(", ")}${hidden.length > 5 ? ` and ${hidden.length - 5} more` : ""}.`];
+    this.status.hidden = !words.some(Boolean);
+    this.status.replaceChildren(words.filter(Boolean).join(" ") + " ", make("button", {onclick: () => this.showAll()}, "Show all"));
+  }
+
+  showAll() {
+    this.only = null;
+    this.hidden.clear();
+    this.redraw();
+  }
+
+  /* --- time --- */
+
+  /* moment: null for the last values. Once for each picture of the screen. */
+  show(moment) {
+    this.moment = moment;
+    this.waits ??= requestAnimationFrame(() => {
+      this.waits = null;
+      this.charts.filter(chart => chart.isNear && chart.isDrawn).forEach(chart => chart.show(this.moment));
+    });
+  }
+
+  zoom(from, to) {
+    const levels = this.view.about.levels, begin = Math.min(...levels.map(level => level.start)), end = Math.max(...levels.map(level => level.end));
+    [from, to] = [Math.max(from, Math.min(begin, this.view.from)), Math.min(to, Math.max(end, this.view.to))];
+    if (to - from >= 10)
+      this.change(() => this.view.zoom(from, to));
+  }
+
+  reset() {
+    this.change(() => this.view.reset());
+  }
+
+  step(way, from, to) {
+    this.show(Math.min(to, Math.max(from, (this.moment ?? to) + way * (to - from) / 100)));
+    const chart = this.charts.find(({plot}) => plot === document.activeElement);
+    this.spoken.textContent = `${Clock.text(this.moment, to - from, to)}: ` + (chart?.shown() ?? [])
+      .map(curve => `${curve.label} ${write(curve.at(this.moment - chart.shift), chart.unit)}`).join(", ");
+  }
+
+  scale(scale, from, to) {
+    const at = this.moment ?? to;
+    this.zoom(at - (at - from) * scale, at + (to - at) * scale);
+  }
+}

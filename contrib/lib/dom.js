@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ * Elements of a page. Texts become text nodes, so that names that others choose stay names. */
+
+/* A new element: properties by name ("class", "aria-...", "data-..." and the like are attributes), then what is in it. */
+const make = (name, properties = {}, ...inside) => {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(properties))
+    if (key in element && !(key === "list"))
+      element[key] = value;
+    else if (value !== null)
+      element.setAttribute(key, value);
+  element.append(...inside.flat().filter(one => one !== null && one !== undefined && one !== ""));
+  return element;
+};
+
+/* A component of an address. Bytes of a name that are no UTF-8 are half characters, see Python's os.fsdecode(). */
+const quote = text => [...text].map(one => one >= "\udc80" && one <= "\udcff" && one.length === 1
+  ? "%" + (one.charCodeAt(0) - 0xdc00).toString(16) : encodeURIComponent(one)).join("");
+
+const Site = {
+  /* From this page to the output folder. */
+  get up() {
+    return document.body.dataset.up ?? "";
+  },
+
+  /* Addresses in the data are relative to the output folder. */
+  address(link) {
+    return Site.up + link;
+  },
+
+  service(host, service) {
+    return `services/${quote(host)}/${quote(service)}.html`;
+  },
+
+  /* HTML of ebpf-graph, with the addresses that this page needs. */
+  html(text) {
+    const box = make("div", {innerHTML: text});
+    for (const link of box.querySelectorAll("a[href]"))
+      if (!/^(#|[a-z]+:)/i.test(link.getAttribute("href")))
+        link.setAttribute("href", Site.address(link.getAttribute("href")));
+    return [...box.childNodes];
+  },
+};

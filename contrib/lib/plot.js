@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ * The picture of a chart: drawn by dygraphs, with areas and stacks of our own, whose gaps are gaps. */
+const LEFT = 58, RIGHT = 10;    /* pixels beside what is drawn, the same in all charts */
+const DASHES = {dashes: [6, 4], dotted: [2, 3]};
+
+/* Runs of points that are known. */
+const pieces = points => points.reduce((found, point, place) => {
+  if (Number.isFinite(point.canvasy))
+    found.at(-1).push(place);
+  else if (found.at(-1).length)
+    found.push([]);
+  return found;
+}, [[]]).filter(piece => piece.length);
+
+const dot = (context, {canvasx, canvasy}) => {
+  context.beginPath();
+  context.arc(canvasx, canvasy, 2.2, 0, 2 * Math.PI);
+  context.fill();
+};
+
+/* An area down to the axis or, in a stack, to the series below it. below: its number, -1 of the lowest, null without a stack */
+const areaPlotter = (below, alpha, edge) => ({drawingContext: context, points, color, dygraph, allSeriesPoints}) => {
+  const [low] = dygraph.yAxisRange(), base = dygraph.toDomYCoord(Math.max(0, low));
+  const under = place => {
+    const y = allSeriesPoints[below ?? -1]?.[place].canvasy;
+    return Number.isFinite(y) ? y : base;
+  };
+  context.fillStyle = color;
+  context.strokeStyle = edge;
+  context.lineWidth = 0.6;
+  for (const piece of pieces(points)) {
+    if (piece.length === 1 && points[piece[0]].yval) {
+      dot(context, points[piece[0]]);
+      continue;
+    }
+    context.globalAlpha = alpha;
+    context.beginPath();
+    piece.forEach(place => context.lineTo(points[place].canvasx, points[place].canvasy));
+    piece.reverse().forEach(place => context.lineTo(points[place].canvasx, under(place)));
+    context.closePath();
+    context.fill();
+    context.globalAlpha = 1;
+    if (below !== null)
+      context.stroke();
+  }
+};
+
+/* A line; where it is above the axis, a triangle at the edge says so. */
+const linePlotter = high => event => {
+  Dygraph.Plotters.linePlotter(event);
+  const {drawingContext: context, points, color, plotArea} = event;
+  context.fillStyle = color;
+  const above = points.map(point => ({...point, canvasy: point.yval > high ? 0 : NaN}));
+  for (const piece of pieces(above)) {
+    const x = (points[piece[0]].canvasx + points[piece.at(-1)].canvasx) / 2;
+    context.beginPath();
+    context.moveTo(x - 4, plotArea.y + 7);
+    context.lineTo(x, plotArea.y + 1);
+    context.lineTo(x + 4, plotArea.y + 7);
+    context.fill();
+  }
+};
+
+class Plot {
+  constructor(element) {
+    this.element = element;
+  }
+
+  /* layers: [{curve, below, values}] with the values to draw from the index `first` on; axis: see Axis */
+  draw(layers, first, level, axis, view, unit) {
+    this.remove();
+    if (!layers.length)
+      return;
+    const shift = moment => (moment + Clock.offset) * 1000, soft = Theme.of("soft"), grid = Theme.of("grid");
+    /* On a logarithmic axis 0 is at the bottom. */
+    const value = one => axis.log && one !== null && one < axis.low ? axis.low : one;
+    const rows = layers[0].values.map((_, place) => [shift(level.time(first + place)), ...layers.map(({values}) => value(values[place]))]);
+    const names = layers.map((_, place) => String(place));
+    const series = Object.fromEntries(layers.map((layer, place) => [names[place], this.look(layer, axis)]));
+    this.graph = new Dygraph(this.element, rows.length ? rows : [[shift(view.from), ...layers.map(() => null)]], {
+      labels: ["time", ...names], colors: layers.map(({curve}) => Theme.paint(curve.color, curve.draw === "stack" || curve.draw === "area")),
+      dateWindow: [shift(view.from), shift(view.to)], valueRange: [axis.low, axis.high], logscale: axis.log, series,
+      legend: "never", showLabelsOnHighlight: false, highlightCircleSize: 0, interactionModel: {}, rightGap: RIGHT, pointSize: 2.2,
+      labelsUTC: true, axisLineColor: "transparent", gridLineColor: grid, gridLineWidth: 1,
+      axes: {
+        x: {axisLabelFontSize: 11, axisLabelWidth: 76, axisTickSize: 3,
+            ticker: (from, to, pixels) => TimeAxis.labels(view, pixels - LEFT).map(([moment, label]) => ({v: shift(moment), label}))},
+        y: {axisLabelFontSize: 11, axisLabelWidth: LEFT - 6, axisTickSize: 3,
+            ticker: () => axis.labels.map(v => ({v, label: writeTick(v, unit)}))},
+      },
+    });
+    this.element.style.setProperty("--label", soft);
+  }
+
+  look({curve, below}, axis) {
+    if (curve.draw === "stack" || curve.draw === "area")
+      return {plotter: areaPlotter(below, curve.draw === "stack" ? 0.95 : 0.75, Theme.of("card"))};
+    return {plotter: linePlotter(axis.high), strokeWidth: curve.draw === "dotted" ? 2 : 1.6, strokePattern: DASHES[curve.draw] ?? null};
+  }
+
+  remove() {
+    this.graph?.destroy();
+    this.graph = null;
+  }
+}
