@@ -2,6 +2,7 @@
  * Heat maps: time to the right, the buckets of a histogram upwards, and the more events a second, the stronger the colour. All
  * rows are equally high, so that buckets of powers of two make a logarithmic axis. */
 const BOTTOM = 17;      /* pixels below what is drawn, as dygraphs leaves them for an axis */
+const FONT = '11px system-ui, "DejaVu Sans", sans-serif';
 
 class HeatMap {
   /* element: a box of the size of the picture; chart: see CHART, with `heat`; grid: a Level; left: pixels for the labels */
@@ -44,16 +45,18 @@ class HeatMap {
   }
 
   bucket(row) {
-    const {bounds, unit} = this.heat, [low, high] = [bounds[row], bounds[row + 1]].map(one => isKnown(one) ? write(one, unit) : "");
+    const {bounds, unit} = this.heat, said = bound => isKnown(bound) ? write(bound, unit) : "";
+    const low = said(bounds[row]), high = said(bounds[row + 1]);
     return low && high ? `${low} to ${high}` : low ? `above ${low}` : `below ${high}`;
   }
 
   /* "1 ms to 2 ms: 12.3 per second, 40 % of all": of one bucket, by default of the largest */
   inWords(values, row = values.indexOf(Math.max(...values))) {
-    const all = values.reduce((a, b) => a + (b ?? 0), 0), said = value => `${write(value, this.chart.unit)} ${this.chart.unit.name}`;
+    const {unit} = this.chart, value = values[row] ?? 0, all = values.reduce((a, b) => a + (b ?? 0), 0);
     if (!values.some(isKnown))
       return "no values";
-    return all ? `${this.bucket(row)}: ${said(values[row] ?? 0)}, ${writePercent(100 * (values[row] ?? 0) / all)} of all` : said(0);
+    const rate = `${write(value, unit)} ${unit.name}`;
+    return all ? `${this.bucket(row)}: ${rate}, ${writePercent(100 * value / all)} of all` : rate;
   }
 
   /* moment: null when nothing is pointed at */
@@ -78,9 +81,9 @@ class HeatMap {
 
   /* The row, and how much of it, of a value on the axis. */
   row(value) {
-    const {bounds} = this.heat, row = bounds.findLastIndex((bound, place) => place < bounds.length - 1 && (bound ?? -Infinity) <= value);
-    const [low, high] = [bounds[row], bounds[row + 1]], position = low > 0 ? Math.log : Number;
-    return isKnown(low) && isKnown(high) && high > low ? row + (position(value) - position(low)) / (position(high) - position(low)) : row;
+    const {bounds} = this.heat, row = bounds.slice(0, -1).findLastIndex(bound => (bound ?? -Infinity) <= value);
+    const [low, high] = [bounds[row], bounds[row + 1]], place = low > 0 ? Math.log : Number;
+    return isKnown(low) && high > low ? row + (place(value) - place(low)) / (place(high) - place(low)) : row;
   }
 
   /* share: of the highest value, above 0. The cube root shows a thousandth and still tells halves apart. */
@@ -109,8 +112,8 @@ class HeatMap {
     rows.forEach((row, place) => row.forEach((value, index) => {
       if (!value)
         return;
-      const end = grid.time(first + index), [left, right] = [Math.max(end - grid.step, view.from), Math.min(end, view.to)].map(one => pixel(this.x(one)));
-      const top = pixel(this.y(place + 1));
+      const time = grid.time(first + index), top = pixel(this.y(place + 1));
+      const left = pixel(this.x(Math.max(time - grid.step, view.from))), right = pixel(this.x(Math.min(time, view.to)));
       context.fillStyle = this.color(value / most);
       context.fillRect(left, top, Math.max(1, right - left), pixel(this.y(place)) - top);
     }));
@@ -121,7 +124,7 @@ class HeatMap {
     const {heat, view} = this, inner = this.width - this.left - RIGHT, base = this.y(0);
     const known = heat.bounds.filter(isKnown), labels = Axis.of(known, {log: true, unit: heat.unit, top: 0}).labels;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    Object.assign(context, {font: '11px system-ui, "DejaVu Sans", sans-serif', fillStyle: Theme.of("soft"), strokeStyle: Theme.of("grid")});
+    Object.assign(context, {font: FONT, fillStyle: Theme.of("soft"), strokeStyle: Theme.of("grid")});
     const line = (x, y, right, down) => context.strokeRect(Math.round(x) + 0.5, Math.round(y) + 0.5, right, down);
     Object.assign(context, {textAlign: "right", textBaseline: "middle"});
     for (const value of labels.filter(one => one >= Math.min(...known) && one <= Math.max(...known))) {
@@ -145,7 +148,8 @@ class HeatMap {
 
   /* For those who do not see it: what is most, and a table. */
   describe() {
-    const {grid, heat} = this, [first, end] = grid.range(this.view), stride = Math.max(1, Math.ceil((end - first) / HeatMap.ROWS)), rows = [];
+    const {grid, heat} = this, [first, end] = grid.range(this.view), rows = [];
+    const stride = Math.max(1, Math.ceil((end - first) / HeatMap.ROWS));
     this.element.parentNode.ariaLabel = `${this.chart.title}. ${this.text.textContent}`;
     for (let index = first; index < end; index += stride)
       rows.push(make("tr", {}, make("th", {scope: "row"}, Clock.stamp(grid.time(index)).replace("T", " ")),

@@ -17,7 +17,8 @@ from explain import explanation
 NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[+-]\d{2,3})?|inf)"
 BUCKET = re.compile(rf"bucket-(.+?)-({NUMBER})_({NUMBER})", re.S)
 KEYS_MAX = 7        # heat maps of one series with a histogram for each key, such as each system call
-HELP = "The stronger the colour, the more events of this size. Two bands are two kinds of work, such as hits and misses of a cache."
+HELP = ("The stronger the colour, the more events of this size. Two bands are two kinds of work, such as hits and misses of a "
+        "cache.")
 # The units of other people's histograms, by collectd type.
 UNITS = {"latency": unit.SECONDS, "duration": unit.SECONDS, "bytes": unit.BYTES}
 
@@ -37,8 +38,9 @@ KINDS = tuple(Kind(file, sources[0][0], sources[0][1], *unit_of(word, counted), 
 
 def kind_of(histogram):
     """The most exact description by our probes, else one by the name."""
+    found = (one for one in KINDS if name.varying(one.file, histogram) is not None)
     other = Kind(histogram, "value", histogram, UNITS.get(histogram.partition("-")[0], unit.Unit("")), 1, OTHERS)
-    return max((one for one in KINDS if name.varying(one.file, histogram) is not None), key=lambda one: len(one.file), default=other)
+    return max(found, key=lambda one: len(one.file), default=other)
 
 
 def split(file):

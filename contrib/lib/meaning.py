@@ -153,5 +153,6 @@ def write(output):
     if meaning:
         output.write(PAGE, '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
                      '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-                     f'<title>{escape(meaning.title)}</title>\n<link rel="stylesheet" href="lib/style.css">\n<style>\n{STYLE}</style>'
-                     f'</head><body>\n<p><a href="index.html">All services</a></p>\n{meaning.html}\n</body></html>\n')
+                     f'<title>{escape(meaning.title)}</title>\n<link rel="stylesheet" href="lib/style.css">\n'
+                     f'<style>\n{STYLE}</style></head><body>\n'
+                     f'<p><a href="index.html">All services</a></p>\n{meaning.html}\n</body></html>\n')
