@@ -32,12 +32,8 @@ const Data = {
     return Data.load("data", {host, service, level}, `data/${quote(host)}/${level}${service && "/" + quote(service)}.js`);
   },
 
-  flames(host, service, level) {
-    return Data.load("flames", {host, service, level}, `data/${quote(host)}/${level}/${quote(service)}.flames.js`);
-  },
-
   async events(host) {
     return (await Data.load("events", {host}, `data/${quote(host)}/events.js`))?.events ?? [];
   },
 };
-const data = Data.keep("data"), flames = Data.keep("flames"), events = Data.keep("events");
+const data = Data.keep("data"), events = Data.keep("events");

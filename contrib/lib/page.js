@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A page: the bar at its top, what it says of the time that is shown, and its sheets. data/about.js starts it. */
+ * A page: the bar at its top, what it says of the time that is shown, and its sheets. about.js starts it. */
 class Page {
   constructor(about) {
     const {page, host, service} = document.body.dataset;
-    Object.assign(this, {about, kind: page, host, service});
+    Object.assign(this, {about, kind: page, host: JSON.parse(host), service: JSON.parse(service)});
     Clock.offset = about.offset;
     this.view = new View(about, () => this.update());
     const change = action => {

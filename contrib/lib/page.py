@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The pages: shells, which page.js fills with what the data files have, and the files that they share."""
 
+import json
 import os
 import time
 import urllib.parse
@@ -14,7 +15,9 @@ SHEETS = "services"     # the directory of the pages of services
 MACHINES = "hosts"      # the directory of the pages of machines
 DATA = "data"           # the directory of what they show
 SHARED = "lib"          # the directory of what they have in common
-SCRIPTS = ("units.js", "chart.js", "heat.js", "flame.js", "time.js", "compare.js", "page.js")
+# In the order in which a page loads them; flame.js is loaded where there are stacks.
+SCRIPTS = tuple(name + ".js" for name in ("units", "colors", "dom", "time", "data", "curve", "plot", "pointer", "legend", "chart", "heat",
+                                          "board", "tables", "search", "sheet", "compare", "page"))
 STYLE = "style.css"
 DYGRAPHS = "/usr/share/javascript/dygraphs"
 CHARTS = ("dygraph.min.js", "dygraph.min.css")
@@ -51,9 +54,11 @@ def script(function, text):
     return f"{function}({text});\n"
 
 
-def shell(title, heading, page, up="", **about):
-    """A page without content. heading: HTML; up: the way to the output folder; about: what page.js has to know"""
-    words = "".join(f' data-{name}="{escape(text)}"' for name, text in {"page": page, "up": up, **about}.items())
+def shell(title, heading, page, up="", host="", service=""):
+    """A page without content. heading: HTML; up: the way to the output folder"""
+    # As JSON, a name is exactly what it is in the files of data, whatever bytes it has.
+    about = {"page": page, "up": up, "host": json.dumps(host), "service": json.dumps(service)}
+    words = "".join(f' data-{name}="{escape(text)}"' for name, text in about.items())
     scripts = [*(f"{SHARED}/{name}" for name in ("dygraph.min.js", *SCRIPTS)), "about.js"]
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{MARK}\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -70,7 +75,7 @@ def back(up):
 def write_shared(output):
     """Copies what all pages load. Returns whether the library of charts is there."""
     with output.folder(SHARED) as shared:
-        for name in (*SCRIPTS, STYLE):
+        for name in (*SCRIPTS, "flame.js", STYLE):
             shared.write(name, _read(os.path.join(HERE, name)))
         there = all(os.path.exists(os.path.join(DYGRAPHS, name)) for name in CHARTS)
         for name in CHARTS if there else ():

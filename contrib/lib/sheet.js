@@ -74,8 +74,8 @@ class ServiceSheet extends Sheet {
             ...sections.flatMap(({title, charts}) => this.section({title, charts: charts.filter(raw => raw !== first)})), this.flames];
   }
 
-  async refresh() {
-    const read = await Data.flames(this.host, this.service, this.data.level), html = read?.html[this.of?.name] ?? "";
+  refresh() {
+    const html = this.data.flames[this.of?.name] ?? "";
     if (html === this.drawn && this.flames.childNodes.length)
       return;
     this.drawn = html;
