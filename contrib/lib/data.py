@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The data of the pages: a file for each level of detail of a service, and of a host."""
 
+import dataclasses
 import json
 
 import heat
@@ -51,7 +52,8 @@ def request_times(services, level):
     pictures = [(service, curves) for service in services if not service.is_process
                 and (curves := service.picture(REQUEST_TIME, level))]
     pictures.sort(key=lambda one: -one[0].weight(OVERVIEW[0], [level]))
-    return [Chart(REQUEST_TIME, curves, link=page.address(service)) for service, curves in pictures[:PICTURED]]
+    return [Chart(dataclasses.replace(REQUEST_TIME, title=service.title), curves, link=page.address(service))
+            for service, curves in pictures[:PICTURED]]
 
 
 def overviews(services, level, colors):
