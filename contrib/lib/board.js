@@ -33,6 +33,8 @@ class Board {
   approach(chart, isNear) {
     chart.isNear = isNear;
     chart.draw();
+    if (isNear && this.moment !== null)
+      chart.show(this.moment);
   }
 
   /* On paper all charts are drawn, in light colours. */
@@ -50,7 +52,10 @@ class Board {
   }
 
   redraw() {
-    this.charts.forEach(chart => {
+    const tops = this.charts.map(({element}) => element.getBoundingClientRect());
+    this.charts.forEach((chart, place) => {
+      const {top, bottom, height} = tops[place];
+      chart.isNear ||= height > 0 && top < innerHeight && bottom > 0;
       chart.setView(this.view);
       chart.draw();
     });
@@ -96,7 +101,7 @@ class Board {
 
   /* What is not shown, in words. */
   tell() {
-    const hidden = [...this.hidden], words = [this.only !== null && `Only ${this.only} where it is.`,
+    const hidden = [...this.hidden], words = [this.only !== null && `Only “${this.only}” is shown.`,
       hidden.length && `Hidden: ${hidden.slice(0, 5).join(", ")}${hidden.length > 5 ? ` and ${hidden.length - 5} more` : ""}.`];
     this.status.hidden = !words.some(Boolean);
     this.status.replaceChildren(words.filter(Boolean).join(" ") + " ", make("button", {onclick: () => this.showAll()}, "Show all"));
@@ -110,13 +115,10 @@ class Board {
 
   /* --- time --- */
 
-  /* moment: null for the last values. Once for each picture of the screen. */
+  /* moment: null for the last values */
   show(moment) {
     this.moment = moment;
-    this.waits ??= requestAnimationFrame(() => {
-      this.waits = null;
-      this.charts.filter(chart => chart.isNear && chart.isDrawn).forEach(chart => chart.show(this.moment));
-    });
+    this.charts.filter(chart => chart.isNear && chart.isDrawn).forEach(chart => chart.show(moment));
   }
 
   zoom(from, to) {

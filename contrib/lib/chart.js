@@ -17,12 +17,12 @@ class Chart {
     this.basis = make("small");
     this.canvas = make("div", {class: "canvas"});
     this.plot = make("div", {class: "plot", tabIndex: 0, role: "img"}, this.canvas, this.cover = make("div", {class: "cover"}));
-    this.table = make("table", {class: "unseen"});
+    this.table = make("div", {class: window.Dygraph ? "unseen" : "values"});
     this.legend = this.curves.length ? new Legend(this) : null;
     const title = raw.link ? make("a", {href: Site.address(raw.link)}, raw.title) : raw.title;
     this.element = make("figure", {class: [raw.parts && "parts", raw.leads && "leads"].filter(Boolean).join(" ")},
       make("figcaption", {}, make("span", {}, title, " ", make("small", {}, raw.unit.name)), this.help(), this.said, this.basis),
-      window.Dygraph ? this.plot : "", make("div", {class: "beside"}, this.legend?.element, this.others(), this.table));
+      window.Dygraph || raw.heat ? this.plot : "", make("div", {class: "beside"}, this.legend?.element, this.others(), this.table));
     this.picture = raw.heat ? new HeatMap(this.canvas, raw, this.level, Clock.offset, LEFT) : new Plot(this.canvas);
     this.pointer = new Pointer(this.cover, () => this.range, {
       show: moment => this.board.show(moment === null ? null : moment + this.shift), reset: () => this.board.reset(),
@@ -98,7 +98,7 @@ class Chart {
   /* The largest part, and how far a line above the axis goes, beside the title; and the last values for those who hear. */
   say(axis) {
     const {raw, range, unit} = this, shown = this.shown();
-    const shares = raw.parts ? Parts.shares(shown, range, unit.adds) : [], isOld = this.samples && this.samples.last(range).isOld;
+    const shares = raw.parts ? Parts.shares(this.curves, range, unit.adds) : [], isOld = this.samples && this.samples.last(range).isOld;
     const above = shown.filter(curve => ["line", "dashes", "dotted"].includes(curve.draw) && curve.shownMaximum(range) > axis.high * (1 + 1e-9))
       .map(curve => `${curve.label} up to ${write(curve.maximum(range), unit)}`);
     const parts = isOld ? "" : Parts.inWords(shares);
@@ -120,13 +120,14 @@ class Chart {
 
   /* The table of values, of at most so many times. */
   fill() {
+    if (!this.curves.length)
+      return;
     const [first, end] = this.level.range(this.range), stride = Math.max(1, Math.ceil((end - first) / Chart.ROWS)), rows = [];
-    for (let index = first; index < end && this.curves.length; index += stride)
+    for (let index = first; index < end; index += stride)
       rows.push(make("tr", {}, make("th", {scope: "row"}, Clock.stamp(this.level.time(index)).replace("T", " ")),
                      this.curves.map(curve => make("td", {}, write(curve.values[index], this.unit)))));
-    this.table.className = window.Dygraph ? "unseen" : "values";
-    this.table.replaceChildren(make("caption", {}, `Values of ${this.raw.title}`),
-      make("thead", {}, make("tr", {}, make("th", {scope: "col"}, "time"), this.labels.map(label => make("th", {scope: "col"}, label)))), make("tbody", {}, rows));
+    const heads = ["time", ...this.labels].map(label => make("th", {scope: "col"}, label));
+    this.table.replaceChildren(make("table", {}, make("caption", {}, `Values of ${this.raw.title}`), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows)));
   }
 
   remove() {

@@ -23,7 +23,7 @@ const Difference = {
       if (!(change >= Difference.LEAST * Math.max(Math.abs(a), Math.abs(b))) || !(change >= Difference.LITTLE * all) || !change)
         return [];
       const text = [before, after].map(side => side.has(label) ? write(side.get(label), chart.unit) : "none").join(" to ");
-      return [{title: chart.raw.title, label, text, unit: chart.unit.symbol ? "" : chart.unit.name, size: change / all, isPart: chart.raw.parts && chart.unit.symbol === "s"}];
+      return [{title: chart.raw.title, label, text, unit: chart.unit.symbol || chart.unit.name === "number" ? "" : chart.unit.name, size: change / all, isPart: chart.raw.parts && chart.unit.symbol === "s"}];
     });
   },
 };
@@ -117,7 +117,7 @@ class Comparison {
   /* The differences in words, the largest first: above all those of the parts of a request's time. */
   tell() {
     const [one, other] = this.loaded, named = side => side ? side.title + (this.before() || one?.title === other?.title
-      ? ` ${Clock.text(this.view.from - side.shift, DAY)} to ${Clock.text(this.view.to - side.shift, DAY)}` : "") : "";
+      ? ` ${Clock.range(this.view.from - side.shift, this.view.to - side.shift, this.view.about.drawn)}` : "") : "";
     this.heads.forEach((head, place) => head.textContent = named(this.loaded[place]));
     this.body.hidden = !this.isReady;
     const isSame = one && other && one.read === other.read && one.shift === other.shift;

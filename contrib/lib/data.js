@@ -32,8 +32,10 @@ const Data = {
     return Data.load("data", {host, service, level}, `data/${quote(host)}/${level}${service && "/" + quote(service)}.js`);
   },
 
+  /* The latest first. */
   async events(host) {
-    return (await Data.load("events", {host}, `data/${quote(host)}/events.js`))?.events ?? [];
+    const said = await Data.load("events", {host}, `data/${quote(host)}/events.js`);
+    return (said?.events ?? []).sort((a, b) => b.time - a.time);
   },
 };
 const data = Data.keep("data"), events = Data.keep("events");

@@ -75,7 +75,7 @@ def texts(subjects, findings):
 def of_host(name, services, level, spans, colors, is_whole):
     """The data of a host as JSON. spans: those that are drawn from this level; is_whole: whether all services are there, which
     a triage needs"""
-    grid = max((service.read_spans[level][0] for service in services), key=lambda grid: grid.step)
+    grid = min((service.read_spans[level][0] for service in services), key=lambda grid: grid.step)
     shown, layers = {}, []
     for span in spans:
         subjects = [machine.SpanSubject(one, span) for one in services if one.is_in(span) and one.has_picture(span)]

@@ -24,7 +24,7 @@ class Legend {
   /* The figures of the time that is shown. */
   update() {
     const {chart} = this, {range, unit, raw} = chart, shown = chart.shown();
-    const shares = new Map(raw.parts ? Parts.shares(shown, range, unit.adds) : []);
+    const shares = new Map(raw.parts ? Parts.shares(chart.curves, range, unit.adds) : []);
     for (const row of this.rows) {
       const {curve} = row, isShown = shown.includes(curve);
       const average = curve.percentile ? UNKNOWN : write(curve.average(range, unit.adds), unit);

@@ -84,12 +84,18 @@ class Plot {
       labelsUTC: true, axisLineColor: "transparent", gridLineColor: grid, gridLineWidth: 1,
       axes: {
         x: {axisLabelFontSize: 11, axisLabelWidth: 76, axisTickSize: 3,
-            ticker: (from, to, pixels) => TimeAxis.labels(view, pixels - LEFT).map(([moment, label]) => ({v: shift(moment), label}))},
+            ticker: () => this.moments(view).map(([moment, label]) => ({v: shift(moment), label}))},
         y: {axisLabelFontSize: 11, axisLabelWidth: LEFT - 6, axisTickSize: 3,
             ticker: () => axis.labels.map(v => ({v, label: writeTick(v, unit)}))},
       },
     });
     this.element.style.setProperty("--label", soft);
+  }
+
+  /* The labels of the time axis; the first would be in the way of that of the lowest value. */
+  moments(view) {
+    const width = this.element.clientWidth - LEFT - RIGHT;
+    return TimeAxis.labels(view, width).map(([moment, label]) => [moment, width * (moment - view.from) / (view.to - view.from) < 18 ? "" : label]);
   }
 
   look({curve, below}, axis) {

@@ -114,9 +114,9 @@ const Events = {
     return events.filter(one => one.time >= from && one.time <= to && (!service || !one.service || one.service === service));
   },
 
-  /* An element with the latest ones. */
-  list(events) {
-    const row = one => make("li", {}, make("time", {}, Clock.text(one.time, 0, one.near)), one.service ? ` ${one.service}: ` : " ", one.text);
+  /* An element with those of a time, the latest first. */
+  list(events, {to}) {
+    const row = one => make("li", {}, make("time", {}, Clock.text(one.time, 0, to)), one.service ? ` ${one.service}: ` : " ", one.text);
     const shown = events.slice(0, Events.MOST).map(row), more = events.length - shown.length;
     return make("div", {class: "events", hidden: !events.length}, make("h3", {}, "What happened"), make("ul", {}, shown),
                 more > 0 ? make("details", {}, make("summary", {}, `and ${more} more`), make("ul", {}, events.slice(Events.MOST).map(row))) : "");

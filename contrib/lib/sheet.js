@@ -20,7 +20,7 @@ class Sheet {
       this.build(read);
     this.of = this.spanOf(level);
     if (read) {
-      this.happened.replaceChildren(Events.list(Events.of(this.events, view, this.service)));
+      this.happened.replaceChildren(Events.list(Events.of(this.events, view, this.service), view));
       this.refresh();
     }
     return {level, hasData: Boolean(read), isWithin: Boolean(level && level.start < view.to && level.end > view.from)};

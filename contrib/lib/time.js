@@ -18,10 +18,16 @@ const Clock = {
     return new Date((moment + Clock.offset) * 1000).toLocaleDateString("en-GB", {timeZone: "UTC", day: "numeric", month: "short"});
   },
 
-  /* 27 Nov 03:10:00, without what goes without saying. range: seconds that are shown */
-  text(moment, range, near = moment) {
+  /* 27 Nov 03:10:00; without seconds in a long range, without the day if it is that of `near` */
+  text(moment, range, near) {
     const time = Clock.iso(moment).slice(11, range <= 6 * HOUR ? 19 : 16);
-    return range < DAY && Clock.iso(moment).slice(0, 10) === Clock.iso(near).slice(0, 10) ? time : `${Clock.day(moment)} ${time}`;
+    return near !== undefined && Clock.iso(moment).slice(0, 10) === Clock.iso(near).slice(0, 10) ? time : `${Clock.day(moment)} ${time}`;
+  },
+
+  /* 27 Nov 02:10:00 to 03:10:00 */
+  range(from, to, near) {
+    const isNear = Clock.iso(near).slice(0, 10) === Clock.iso(to).slice(0, 10);
+    return `${Clock.text(from, to - from, isNear ? to : undefined)} to ${Clock.text(to, to - from, from)}`;
   },
 
   /* Seconds since 1970 of a time as typed; without a day, of that of `near`. NaN if it is none. */
@@ -172,8 +178,7 @@ class View {
     const range = this.seconds, [first, count] = [["day", DAY], ["hour", HOUR], ["minute", MINUTE], ["second", 1]]
       .find(([, size]) => range >= 2 * size || size === 1), number = Math.round(range / count);
     const named = !this.name ? "" : this.isFirst ? `First ${number} ${first}${number === 1 ? "" : "s"}: ` : `Last ${this.span().title}: `;
-    const [from, to] = [this.from, this.to].map(one => Clock.text(one, Math.max(range, DAY * (range > 6 * HOUR)), this.about.drawn));
-    return `${named}${from} to ${to}`;
+    return named + Clock.range(this.from, this.to, this.about.drawn);
   }
 }
 

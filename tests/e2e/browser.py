@@ -8,11 +8,15 @@ import re
 import subprocess
 
 # What look(page) sees is left in the document.
-DRIVER = """<!DOCTYPE html><body><iframe id="frame" style="height: 800px"></iframe><pre id="seen"></pre><script>
+DRIVER = """<!DOCTYPE html><body><iframe id="frame" style="height: 900px"></iframe><pre id="seen"></pre><script>
 const todo = %s, seen = [];
 %s
-frame.onload = () => {
-  seen.push(look(frame.contentDocument));
+frame.onload = async () => {
+  try {
+    seen.push(await look(frame.contentDocument));
+  } catch (error) {
+    seen.push({failed: String(error.stack)});
+  }
   next();
 };
 function next() {
@@ -20,6 +24,8 @@ function next() {
     return document.getElementById("seen").textContent = "seen " + JSON.stringify(seen) + " end";
   const [address, width] = todo.shift();
   frame.style.width = width + "px";
+  /* The same page with other words behind # would not be loaded again. */
+  frame.src = "about:blank";
   frame.src = address;
 }
 next();
@@ -28,7 +34,7 @@ next();
 
 
 def browse(directory, script, addresses, widths):
-    """What the function look(page) of JavaScript returned for each address at each width."""
+    """What the function look(page) of JavaScript, which may be async, returned for each address at each width."""
     driver = os.path.join(directory, "driver.html")
     with open(driver, "w", encoding="utf-8") as page:
         page.write(DRIVER % (json.dumps([(address, width) for address in addresses for width in widths]), script))
