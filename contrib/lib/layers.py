@@ -88,6 +88,17 @@ def read_and_written(file):
     return of(file, source="read") + of(file, source="write")
 
 
+# --- requests -----------------------------------------------------------------------------------
+
+REQUESTS = Layer(
+    "requests", "Requests",
+    ranks=(Rank(Column("in_progress", "in progress", "requests", "requests", unit.REQUESTS, of("gauge-requests_in_progress")),
+                "{name} has {amount} requests in progress, {share} of all[; {p99} at the 99th percentile]"
+                "[; largest part of their time: {why}]", "no request is in progress", "Requests in progress by service"),),
+    columns=(OF_SERVICE["requests"], OF_SERVICE["p50"], OF_SERVICE["p99"], OF_SERVICE["why"], OF_SERVICE["slack"]),
+    lines=(("Response time, 99th percentile", OF_SERVICE["p99"]),),
+    probes=(Probe("request", "requests, and what most of their time goes to", OF_SERVICE["requests"]),))
+
 # --- processes ----------------------------------------------------------------------------------
 
 # A fork counts for the service that makes the process, a start for the one that the process comes to belong to.
@@ -239,21 +250,13 @@ def in_calls(series):
 
 CALLS = Layer(
     "system_calls", "System calls",
-    ranks=(in_calls(ASLEEP), in_calls(CALLED),
-           Rank(Column("requests", "in progress", "requests", "requests", unit.REQUESTS,
-                       of("gauge-requests_in_progress")),
-                "{name} has {amount} requests in progress, {share} of all[; largest part of their time: {why}]",
-                "no request is in progress", "Requests in progress by service")),
-    columns=(
-        OF_SERVICE["why"], OF_SERVICE["p99"],
-        Column("errors", "errors", "calls/s", "err/s", unit.RATE, of("errors-syscall-*"))),
+    ranks=(in_calls(ASLEEP), in_calls(CALLED)),
+    columns=(Column("errors", "errors", "calls/s", "err/s", unit.RATE, of("errors-syscall-*")),),
     probes=(Probe("delay", "in which system calls threads sleep, by samples, at no cost per call",
-                  Column("asleep", "", "", "", unit.THREADS, of("delay_rate-syscall-*")), "by_syscall"),
-            Probe("request", "requests, and what most of their time goes to",
-                  Column("requests", "", "", "", unit.RATE, of("total_requests")))))
+                  Column("asleep", "", "", "", unit.THREADS, of("delay_rate-syscall-*")), "by_syscall"),))
 
-# In the order of an incident's first minute: process storms, run queue, disk latency, retransmits, slow system calls.
-LAYERS = (LIFE, RUN_QUEUE, DISK, NETWORK, CALLS)
+# In the order of an incident's first minute: who is slow, process storms, run queue, disk latency, retransmits, slow system calls.
+LAYERS = (REQUESTS, LIFE, RUN_QUEUE, DISK, NETWORK, CALLS)
 
 # Series that only services have; and those of devices. The machine itself is the instance of a probe.
 OF_SERVICES = frozenset(("ps_count", "ps_cputime", "ps_rss", "total_requests"))
