@@ -42,11 +42,11 @@ class About:
         try:
             members = json.loads(text[len("about("):text.rindex(")")])
             for level in self.spans if members["key"] == self.key else ():
-                self._take(members, level, written)
+                self._claim(members, level, written)
         except WRONG:
             self.levels, self.services = {}, {}
 
-    def _take(self, members, level, written):
+    def _claim(self, members, level, written):
         noted = next((one for one in members["levels"] if one["name"] == level.name), None)
         if not noted or noted["spans"] != self.spans[level] or not self._is_fresh(level, noted, written):
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""meaning.html: docs/meaning.md as a page, and the place in it that is about a graph. Headings have an id, and so have rows and
+"""meaning.html: meaning.md as a page, and the place in it that is about a graph. Headings have an id, and so have rows and
 paragraphs that begin with the name of a part or a series.
 
 It knows the Markdown of that document: headings, paragraphs, lists, tables, indented code, `code` and links.

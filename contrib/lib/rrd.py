@@ -12,7 +12,7 @@ import time
 
 POINTS = 361    # of a curve, at most: an hour of readings, 10 seconds apart
 PATIENCE = 5    # seconds, for a lock
-ANSWER = 20     # seconds, for rrdcached to write what it has of one file
+REPLY = 20     # seconds, for rrdcached to write what it has of one file
 CACHED = "RRDCACHED_ADDRESS"
 
 SMALLEST, LARGEST = 1e-30, 1e30     # the range of plausible values; arithmetic on others might overflow
@@ -77,7 +77,7 @@ def _silent(reason):
 
 
 def _give_up(*_):
-    raise _silent(f"no reply within {ANSWER} seconds")
+    raise _silent(f"no reply within {REPLY} seconds")
 
 
 def flush(paths):
@@ -88,7 +88,7 @@ def flush(paths):
         return
     before = signal.signal(signal.SIGALRM, _give_up)
     for path in paths:
-        signal.alarm(ANSWER)
+        signal.alarm(REPLY)
         _flush(path)
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)

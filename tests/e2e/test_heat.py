@@ -85,7 +85,7 @@ def test_keys(check):
     check.equal("a hostile name is text", json.loads(one.json(GRID))["title"], f"{HOSTILE}: heat map")
 
 
-def test_places(check):
+def test_sections(check):
     found = maps({file: [1, 1] for name in ("latency-response", "latency-service-5xx", "usecs") for file in names(name, 0, 1)})
     charts = [Chart(Graph(title, RATE, (heat.Series("x"),)), []) for title in ("Requests", "Response time", "Traffic")]
     check.equal("among those of its section", [one.graph.title for one in heat.among(charts, "Requests", found)],
@@ -94,5 +94,5 @@ def test_places(check):
 
 
 with Check() as checks:
-    for test in (test_names, test_kinds, test_rows, test_keys, test_places):
+    for test in (test_names, test_kinds, test_rows, test_keys, test_sections):
         test(checks)
