@@ -14,7 +14,6 @@ from text import escape
 from unit import SECONDS
 
 MOST = 10           # rows of a table
-UP = "../"          # from the pages of machines
 
 
 class SpanSubject:
@@ -41,17 +40,17 @@ def inspect(subjects):
 
 # --- texts --------------------------------------------------------------------------------------
 
-def link_to(subject, up):
-    return tables.link_to(subject.whole.service, up, subject.title)
+def link_to(subject):
+    return tables.link_to(subject.whole.service, subject.title)
 
 
-def sentence(finding, up=""):
+def sentence(finding):
     """The sentence of a finding, with a link to its subject."""
-    return finding.sentence(lambda word, subject: link_to(subject, up) if subject else escape(word))
+    return finding.sentence(lambda word, subject: link_to(subject) if subject else escape(word))
 
 
 def table(of):
-    rows = [(link_to(subject, UP), figures) for subject, figures in of.shown()[:MOST]]
+    rows = [(link_to(subject), figures) for subject, figures in of.shown()[:MOST]]
     return tables.table(of.heading, of.columns, rows, of.columns[0].name)
 
 
@@ -59,7 +58,7 @@ def text(finding):
     """The part of a layer in a machine's page, without its charts."""
     note = f'<p class="soft">{escape(finding.note)}</p>\n' if finding.note else ""
     hints = "".join(f'<p class="soft">{escape(probe.hint())}.</p>\n' for probe in finding.off)
-    return f'<p class="finding">{sentence(finding, UP)}</p>\n' + "".join(map(table, finding.tables)) + note + hints
+    return f'<p class="finding">{sentence(finding)}</p>\n' + "".join(map(table, finding.tables)) + note + hints
 
 
 # --- charts -------------------------------------------------------------------------------------

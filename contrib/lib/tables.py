@@ -36,8 +36,9 @@ def table(heading, of, rows, order):
             f"<th><button>{heading}</button></th>{heads}</tr></thead>\n<tbody>{body}</tbody></table></div>\n")
 
 
-def link_to(service, up="", title=""):
-    return f'<a href="{up}{page.address(service)}">{escape(title or service.title)}</a>'
+def link_to(service, title=""):
+    """A link relative to the output folder, as all in files of data."""
+    return f'<a href="{page.address(service)}">{escape(title or service.title)}</a>'
 
 
 def age_of(subject):
