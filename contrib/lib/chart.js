@@ -23,7 +23,7 @@ class Chart {
     this.element = make("figure", {class: [raw.parts && "parts", raw.leads && "leads"].filter(Boolean).join(" ")},
       make("figcaption", {}, make("span", {}, title, " ", make("small", {}, raw.unit.name)), this.help(), this.said, this.basis),
       window.Dygraph || raw.heat ? this.plot : "", make("div", {class: "beside"}, this.legend?.element, this.others(), this.table));
-    this.picture = raw.heat ? new HeatMap(this.canvas, raw, this.level, Clock.offset, LEFT) : new Plot(this.canvas);
+    this.picture = raw.heat ? new HeatMap(this.canvas, raw, this.level, LEFT, this.table) : new Plot(this.canvas);
     this.pointer = new Pointer(this.cover, () => this.range, {
       show: moment => this.board.show(moment === null ? null : moment + this.shift), reset: () => this.board.reset(),
       zoom: (from, to) => this.board.zoom(from + this.shift, to + this.shift),
@@ -92,7 +92,8 @@ class Chart {
     }
     this.legend?.update();
     this.pointer.mark(this.events(this.range));
-    this.fill();
+    if (!this.raw.heat)
+      this.fill();
   }
 
   /* The largest part, and how far a line above the axis goes, beside the title; and the last values for those who hear. */

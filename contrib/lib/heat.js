@@ -5,15 +5,15 @@ const BOTTOM = 17;      /* pixels below what is drawn, as dygraphs leaves them f
 const FONT = '11px system-ui, "DejaVu Sans", sans-serif';
 
 class HeatMap {
-  /* element: a box of the size of the picture; chart: see CHART, with `heat`; grid: a Level; left: pixels for the labels */
-  constructor(element, chart, grid, offset, left) {
-    Object.assign(this, {element, chart, grid, left, heat: chart.heat, height: null});
+  /* element: a box of the size of the picture, in the chart's plot; chart: see CHART of data.py, with `heat`; grid: a Level; left:
+   * pixels for the labels; table: for those who do not see the picture */
+  constructor(element, chart, grid, left, table) {
+    Object.assign(this, {element, chart, grid, left, table, heat: chart.heat, height: null});
     this.canvas = element.appendChild(make("canvas", {class: "heat"}));
     this.scale = make("span", {class: "scale"});
     this.text = make("p", {class: "cell"});
-    this.table = make("table", {class: "unseen"});
     const plot = element.parentNode;
-    plot.after(this.legend = make("div", {class: "heated"}, this.scale, this.text, this.table));
+    plot.after(this.legend = make("div", {class: "heated"}, this.scale, this.text));
     /* Before the moment is told to show(). */
     plot.addEventListener("pointermove", event => this.point(event), true);
     plot.addEventListener("pointerleave", () => this.point(null));
@@ -133,7 +133,8 @@ class HeatMap {
       context.fillText(writeTick(value, heat.unit), this.left - 6, Math.min(Math.max(y, 6), base));
     }
     Object.assign(context, {textAlign: "center", textBaseline: "bottom"});
-    for (const [moment, text] of TimeAxis.labels(view, inner)) {
+    /* As plot.js has them, so that they are those of other charts. */
+    for (const [moment, text] of TimeAxis.labels(view, inner - this.left)) {
       line(this.x(moment), 0, 0, base);
       context.fillText(text, this.x(moment), base + BOTTOM);
     }
