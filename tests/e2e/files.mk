@@ -18,6 +18,7 @@ E2E_TESTS = \
 	tests/e2e/test_network.py \
 	tests/e2e/test_one_value.py \
 	tests/e2e/test_page.py \
+	tests/e2e/test_png.py \
 	tests/e2e/test_profile_start.py \
 	tests/e2e/test_prometheus.py \
 	tests/e2e/test_howto.py \
