@@ -5,8 +5,8 @@ const BOTTOM = 17;      /* pixels below what is drawn, as dygraphs leaves them f
 const FONT = '11px system-ui, "DejaVu Sans", sans-serif';
 
 class HeatMap {
-  /* element: a box of the size of the picture, in the chart's plot; chart: see CHART of data.py, with `heat`; grid: a Level; left:
-   * pixels for the labels; table: for those who do not see the picture */
+  /* element: a box of the size of the picture, in the chart's plot; chart: see CHART of data.py, with `heat`; grid: a Level;
+   * left: pixels for the labels; table: for those who do not see the picture */
   constructor(element, chart, grid, left, table) {
     Object.assign(this, {element, chart, grid, left, table, heat: chart.heat, height: null});
     this.canvas = element.appendChild(make("canvas", {class: "heat"}));

@@ -105,7 +105,10 @@ map.setView(990, 1030);
 map.redraw();
 /* Of the middles of the cells, the lowest row first. */
 const x = column => map.left + (400 - map.left - RIGHT) * (column + 0.5) / 4, y = row => 100 * (1 - (row + 0.5) / 4);
-const dark = (column, row) => { const [red,,, alpha] = context.getImageData(x(column), y(row), 1, 1).data; return alpha && 255 - red; };
+const dark = (column, row) => {
+  const [red,,, alpha] = context.getImageData(x(column), y(row), 1, 1).data;
+  return alpha && 255 - red;
+};
 const point = (column, row) => {
   const box = map.canvas.getBoundingClientRect();
   plot.dispatchEvent(new PointerEvent("pointermove", {clientX: box.left + x(column), clientY: box.top + y(row)}));
@@ -113,7 +116,8 @@ const point = (column, row) => {
   return map.text.textContent;
 };
 const seen = {label: plot.ariaLabel, dark: [0, 1, 2, 3].map(row => [0, 1, 2, 3].map(column => dark(column, row))),
-  cells: [point(0, 0), point(0, 3), point(3, 1)], scale: map.scale.textContent, rows: [...table.rows].map(row => row.textContent)};
+  cells: [point(0, 0), point(0, 3), point(3, 1)], scale: map.scale.textContent,
+  rows: [...table.rows].map(row => row.textContent)};
 plot.dispatchEvent(new PointerEvent("pointerleave"));
 map.show(995);
 seen.keyboard = map.text.textContent;
@@ -148,7 +152,8 @@ def test_drawn(check):
     check.equal("what is pointed at", seen["cells"], ["00:16:35: 0 s to 1 ms: 3 per second, 75 % of all",
                                                       "00:16:35: 4 ms to 8 ms: 0 per second, 0 % of all", "00:17:05: no values"])
     check.equal("by the keyboard: the most at that time", seen["keyboard"], seen["cells"][0])
-    check.equal("for those who hear", seen["label"], "latency-</script>: heat map. Most: 1 ms to 2 ms: 334 per second, 99 % of all")
+    check.equal("for those who hear", seen["label"],
+                "latency-</script>: heat map. Most: 1 ms to 2 ms: 334 per second, 99 % of all")
     check.equal("rows of the table", seen["rows"][1:3], ["1970-01-01 00:16:4031–0", "1970-01-01 00:16:5001 k–2"])
     check.equal("the scale", seen["scale"], "1101001 kper second")
     check.equal("of the second column alone", seen["zoomed"], [False, True, False, True])
