@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What the end to end tests share: a parsed page with its charts, and the path to the modules of the kernel tests."""
+"""What the end to end tests share: what ebpf-graph has written, read as its pages read it, and the path to the modules of the
+kernel tests."""
 
 import html.parser
+import json
 import os
 import re
 import sys
@@ -12,42 +14,26 @@ sys.path.insert(0, os.path.join(TOP, "tests", "kernel"))
 from check import SKIPPED, Check, Skip  # noqa: E402
 from collectd import read_types  # noqa: E402
 
-__all__ = ["SKIPPED", "TOP", "Check", "Page", "Skip", "as_wanted", "check_page", "read_types"]
+__all__ = ["SKIPPED", "TOP", "Check", "Markup", "Output", "Skip", "as_wanted", "check_output", "known", "read_types"]
+
+INSTALLED = os.path.exists("/usr/share/javascript/dygraphs/dygraph.min.js")
 
 
-class Page(html.parser.HTMLParser):
-    """A parsed page of ebpf-graph, by spans of time."""
+class Markup(html.parser.HTMLParser):
+    """HTML of a page or of its data."""
 
-    def __init__(self, path):
+    def __init__(self, source):
         super().__init__()
-        self.path = path
-        self.links, self.anchors, self.text = [], [], ""
-        self.tables = {}    # span -> {service: {heading: cell text}}
-        self.charts = {}    # span -> {title: {curve: [last, average, maximum]}}
-        self.paths = {}     # (span, title) -> [data of a drawn path, ...], the grid first
-        self.mostly = {}    # (span, title) -> text about the largest part
-        self.findings = {}  # of a machine's page: span -> {section: text}
-        self.sections = {}  # (span, section) -> like tables, all tables of the section
-        self.span = self.title = self.rows = self.section = self.open = None
-        with open(path, encoding="utf-8") as page:
-            self.source = page.read()
-        self.feed(self.source)
+        self.source, self.links, self.text = source, [], ""
+        self.table = {}     # {first cell: {heading: cell}} of all its tables
+        self.notes = {}     # {first cell: what is said below it}
+        self.rows = None
+        self.feed(source)
+        self.close()
 
     def handle_starttag(self, tag, attrs):
-        attrs = dict(attrs)
-        classes = (attrs.get("class") or "").split()
-        self.links += [attrs["href"]] if "href" in attrs else []
-        self.anchors += ["#" + attrs["id"]] if "id" in attrs else []
-        self.open = tag if tag == "h2" else "finding" if "finding" in classes else self.open
-        if tag == "h2":
-            self.section = ""
-        if "span" in classes:
-            self.span = classes[1]
-        elif tag == "figure":
-            self.title = ""
-        elif tag == "path":
-            self.paths.setdefault((self.span, self.title), []).append(attrs["d"])
-        elif tag == "table":
+        self.links += [value for name, value in attrs if name in ("href", "src")]
+        if tag == "table":
             self.rows = []
         elif tag == "tr":
             self.rows.append([])
@@ -56,50 +42,121 @@ class Page(html.parser.HTMLParser):
 
     def handle_endtag(self, tag):
         if tag == "table":
-            self._add_table(*self.rows)
+            headings, *rows = self.rows
+            self.table |= {row[0]: dict(zip(headings[1:], row[1:])) for row in rows}
             self.rows = None
-        elif tag == "figure":
-            self.title = None
-        elif tag in ("h2", "p"):
-            self.open = None
-
-    def _add_table(self, headings, *rows):
-        if self.title is None:
-            table = self.tables.setdefault(self.span, {})
-            table.update({row[0]: dict(zip(headings[1:], row[1:])) for row in rows})
-            self.sections.setdefault((self.span, self.section), {}).update({row[0]: table[row[0]] for row in rows})
-        else:
-            self.charts.setdefault(self.span, {})[self.title] = {row[0]: row[1:] for row in rows}
 
     def handle_data(self, data):
+        data = data.replace("\N{NO-BREAK SPACE}", " ")
         self.text += data
-        if self.open == "h2":
-            self.section += data
-        elif self.open:
-            found = self.findings.setdefault(self.span, {})
-            found[self.section] = found.get(self.section, "") + data.replace("\N{NO-BREAK SPACE}", " ")
-        below_heading = self.lasttag == "small" and self.rows and len(self.rows) == 1
-        if self.lasttag in ("figcaption", "a") and self.title == "":
-            self.title = data.strip()
-        elif self.lasttag == "strong" and self.title:
-            self.mostly.setdefault((self.span, self.title), data.replace("\N{NO-BREAK SPACE}", " "))
-        elif self.rows and self.rows[-1] and not below_heading:
-            self.rows[-1][-1] += data.strip("\n").replace("\N{NO-BREAK SPACE}", " ")
-
-    def dead_links(self):
-        directory = os.path.dirname(self.path)
-        return [link for link in self.links if link not in self.anchors
-                and not os.path.exists(os.path.join(directory, urllib.parse.unquote(link.partition("#")[0],
-                                                                                    errors="surrogateescape")))]
+        row = self.rows[-1] if self.rows else None
+        if row and self.lasttag == "small":
+            self.notes[row[0]] = data
+        elif row:
+            row[-1] += data.strip("\n")
 
 
-def check_page(check, path):
-    page = Page(path)
-    check.true("the page has charts", page.charts, len(page.charts))
-    check.equal("charts without a curve", [where for where, paths in page.paths.items() if len(paths) < 2], [])
-    check.equal("links to nowhere", page.dead_links(), [])
-    check.equal("what the page needs from elsewhere", re.findall(r"(?:https?:)?//[^\s\"<]+", page.source), [])
-    return page
+def known(curve):
+    return [value for value in curve["values"] if value is not None]
+
+
+class Data:
+    """A file of data, of a service or of a host."""
+
+    def __init__(self, members):
+        self.members = members
+        self.all = [chart for part in members.get("sections", [members, *members.get("layers", ())]) for chart in part["charts"]]
+        self.charts = {chart["title"]: chart for chart in self.all if "heat" not in chart}
+        self.curves = {title: {curve["label"]: curve for curve in chart["curves"]} for title, chart in self.charts.items()}
+
+    def steady(self, title):
+        """The value of each curve that has one value all the time, else None."""
+        values = {label: set(known(curve)) for label, curve in self.curves[title].items()}
+        return {label: some.pop() if len(some) == 1 else None for label, some in values.items()}
+
+    def markup(self):
+        """All HTML in it."""
+        of_spans = [text for span in self.members.get("spans", {}).values()
+                    for text in (span["table"], *span["summary"].values(), *span["layers"].values())]
+        return Markup("".join([*of_spans, *self.members.get("flames", {}).values()]))
+
+    def links(self):
+        charts = self.all + self.members.get("request_times", [])
+        curves = [curve for chart in charts for curve in chart["curves"]]
+        found = [one[word] for many, word in ((charts, "link"), (charts, "doc"), (curves, "link")) for one in many]
+        return [*filter(None, found), *(other["link"] for chart in charts for other in chart["others"]), *self.markup().links]
+
+
+class Output:
+    """The folder of ebpf-graph, read as its pages read it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.about = self.call("about", "about.js")
+        self.services = {(host["name"], service["name"]): service for host in self.about["hosts"] for service in host["services"]}
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def page(self, *names):
+        with open(self.path(*names), encoding="utf-8") as file:
+            return Markup(file.read())
+
+    def call(self, function, *names):
+        """What a script gives to the function that it calls."""
+        with open(self.path(*names), encoding="ascii") as file:
+            head, text, tail = re.fullmatch(r"(\w+\()(.*)(\);\n)", file.read(), re.S).groups()
+        if (head, tail) != (function + "(", ");\n"):
+            raise ValueError(f"{file.name} calls {head}")
+        # NaN and Infinity are not JSON, and no int() either.
+        return json.loads(text, parse_constant=int)
+
+    def host(self, host, level="span"):
+        return Data(self.call("data", "data", host, level + ".js"))
+
+    def service(self, host, service, level="span"):
+        return Data(self.call("data", "data", host, level, service + ".js"))
+
+    def texts(self, host, span="span", level=None):
+        """The table of services as {service: {heading: cell}}, and {layer: Markup} of the triage."""
+        said = self.host(host, level or span).members["spans"][span]
+        return Markup(said["table"]).table, {layer: Markup(text) for layer, text in said["layers"].items()}
+
+    def data(self):
+        """All files of data that about.js names, as {path: Data}."""
+        of_services = [("data", host, level, name) for (host, name), one in self.services.items() for level in one["levels"]]
+        return {"/".join(path) + ".js": Data(self.call("data", *path[:-1], path[-1] + ".js"))
+                for path in dict.fromkeys([*of_services, *(path[:3] for path in of_services)])}
+
+    def files(self, folder):
+        return {os.path.relpath(os.path.join(directory, name), self.folder)
+                for directory, _, names in os.walk(self.path(folder)) for name in names}
+
+    def dead(self, links, page=""):
+        """Those of a page that lead nowhere."""
+        base = os.path.dirname(self.path(page))
+        names = {link: urllib.parse.unquote(link.partition("#")[0], errors="surrogateescape") for link in links}
+        return [link for link, name in names.items() if not os.path.exists(os.path.join(base, name))]
+
+
+def check_output(check, folder):
+    """What is true of everything that ebpf-graph writes."""
+    output = Output(folder)
+    data = output.data()
+    of_hosts = {f"data/{host}/events.js" for host, _ in output.services}
+    check.equal("files of data that are missing or too many", (output.files("data") | of_hosts) ^ {*data, *of_hosts}, set())
+    wanted = {f"services/{host}/{name}.html" for host, name in output.services}
+    check.equal("pages of services that are missing or too many", output.files("services") ^ wanted, set())
+    pages = {name: output.page(name) for name in output.files(".") if name.endswith(".html")}
+    dead = [link for name, page in pages.items() for link in output.dead(page.links, name)]
+    check.equal("links of pages to nowhere", [link for link in dead if INSTALLED or "/dygraph.min." not in link], [])
+    check.equal("links of data to nowhere", {name: dead for name, one in data.items() if (dead := output.dead(one.links()))}, {})
+    markup = [*pages.values(), *(one.markup() for one in data.values())]
+    check.equal("what is from elsewhere", [found for one in markup for found in re.findall(r"(?:https?:)?//[^\s\"<]+", one.source)], [])
+    empty = [(name, chart["title"]) for name, one in data.items() for chart in one.charts.values()
+             if not any(known(curve) for curve in chart["curves"])]
+    check.equal("graphs without a curve", empty, [])
+    return output
 
 
 def as_wanted(lines, want):

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 
-from e2e import TOP, Check, Page
+from e2e import TOP, Check, check_output, known
 from tree import Tree
 
 sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
@@ -85,7 +85,7 @@ def test_triage_and_detail(check):
     for age, clause, title in ((3, "; largest part of their time: lock 75 % (of 212 samples, ", TITLE),
                                (2.1 * INTERVAL, "100 % of all", "Latency")):
         rows = live.rows({("h", "web"): values(dated(age))})
-        said = plain(next(found for found in live.findings(rows)["h"] if found.layer.name == "system_calls").sentence())
+        said = plain(next(found for found in live.findings(rows)["h"] if found.layer.name == "requests").sentence())
         check.true(f"triage of an age of {age} s", clause in said and ("lock" in said) == (age == 3), said)
         text = plain("\n".join(line for _, line in detail.lines(rows[0], rows, 100)))
         check.equal(f"one service, at an age of {age} s", (TITLE in text, "(of 212 samples, " in text), (age == 3, age == 3))
@@ -140,19 +140,19 @@ def test_pages(check):
     done = subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", directory, "--output", output, "--start",
                            str(END - SPAN), "--end", str(END)], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     check.equal("exit status and complaints", (done.returncode, done.stderr), (0, ""))
-    index = Page(os.path.join(output, "index.html"))
-    table = index.tables["span"]
+    pages = check_output(check, output)
+    table, finding = pages.texts("db1")
     check.true("current: the largest part", table["now"]["why"].startswith("lock 75 % (of 212 samples, "), table["now"])
     check.equal("not current: the largest part", table["past"]["why"], "–")
-    for name, want in (("now", "30 ms"), ("past", "–")):
-        page = Page(os.path.join(output, "services", "db1", name + ".html"))
-        check.equal(f"{name}: last, average and share of the lock", page.charts["span"][TITLE]["lock"], [want, "30 ms", "75 %"])
-        check.equal(f"{name}: the curves", list(page.charts["span"][TITLE]), ["lock", "CPU"])
-        check.contains(f"{name}: above the picture", plain(page.text), "mostly lock, 75 % (of 212 samples, " + (
-            "3 min ago)" if name == "past" else ""))
-    triage = Page(os.path.join(output, "hosts", "db1.html")).findings["span"]["System calls"]
-    check.contains("triage", triage, "now has 4 requests in progress")
-    check.contains("triage", triage, "largest part of their time: lock 75 % (of 212 samples, ")
+    for name, until in (("now", 0), ("past", 200)):
+        page = pages.service("db1", name)
+        samples = {"values": page.charts[TITLE]["samples"]}
+        check.equal(f"{name}: the parts", page.steady(TITLE), {"lock": 0.03, "CPU": 0.01})
+        check.equal(f"{name}: of how many samples", set(known(samples)), {212})
+        first, step = page.members["grid"]["first"], page.members["grid"]["step"]
+        check.equal(f"{name}: the last of them", first + step * (len(samples["values"]) - 1), END - until)
+    check.contains("triage", finding["requests"].text, "now has 4 requests in progress")
+    check.contains("triage", finding["requests"].text, "largest part of their time: lock 75 % (of 212 samples, ")
 
 
 with Check() as checks:

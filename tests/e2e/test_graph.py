@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""contrib/ebpf-graph on files with known content: what it finds, what it leaves out, its figures and its drawings."""
+"""contrib/ebpf-graph on files with known content: what it finds, what it leaves out, and what the data of its pages have."""
 
 import fcntl
+import itertools
 import math
 import os
 import re
@@ -11,7 +12,7 @@ import subprocess
 import threading
 import time
 
-from e2e import TOP, Check, Page, Skip, check_page
+from e2e import TOP, Check, Markup, Skip, check_output, known
 from tree import Tree
 
 TOOL = os.path.join(TOP, "contrib", "ebpf-graph")
@@ -113,18 +114,14 @@ def draw(*arguments, **environment):
                           env=environment, timeout=300)
 
 
-def sheet(output, host, service):
-    return os.path.join(output, "services", host, service + ".html")
-
-
 def test_all(check, tree, output):
     done = draw("--rrd", tree, "--output", output, "--start", str(END - SPAN), "--end", str(END), "--table", "20")
     check.equal("exit status", done.returncode, 0)
     check.equal("complaints", len(done.stderr.splitlines()), 1)
     check.contains("a broken file is named", done.stderr, "ebpf-broken")
     check.contains("last line", done.stdout.splitlines()[-1], f"file://{output}/index.html")
-    page = check_page(check, os.path.join(output, "index.html"))
-    table = page.tables["span"]
+    pages = check_output(check, output)
+    table, _ = pages.texts("db1")
     check.equal("the row of web", table["web"], {
         "requests": "–", "p50": "–", "p99": "–", "why": "–", "slack": "–", "CPU": "25.5", "memory": "3 MiB", "read": "0 B/s",
         "written": "0 B/s", "CPU wait": "–", "procs": "4", "started": "7"})
@@ -138,124 +135,115 @@ def test_all(check, tree, output):
     check.contains("and in the terminal", done.stdout, "caf\N{REPLACEMENT CHARACTER}")
     check.contains("its host", done.stdout, "\ndb2\n")
     for name in ("silent", "undrawn"):
-        check.true(f"{name}, without values to draw, has no sheet", not os.path.exists(sheet(output, "db1", name)))
+        check.true(f"{name}, without values to draw, has no sheet", ("db1", name) not in pages.services)
+    check.equal("what page.js sorts by", pages.services["db1", "web-77-1234"]["process_of"], "web")
+    return pages
 
 
-def test_sheets(check, output):
-    page = check_page(check, sheet(output, "db1", "web"))
-    check.contains("zeros are told", page.text, "All zero: Read and written.")
-    web = page.charts["span"]
-    check.equal("charts of a service without requests", list(web),
-                ["CPU", "Memory", "Processes and threads", "Processes started and ended"])
-    check.equal("its memory", web["Memory"], {"resident now": ["3 MiB"] * 3, "highest": ["5 GiB"] * 3})
-    api = check_page(check, sheet(output, "db1", "api")).charts["span"]
-    check.equal("charts of one with requests", list(api),
+def test_sheets(check, pages):
+    web = pages.service("db1", "web")
+    check.equal("graphs of a service without requests", list(web.curves),
+                ["CPU", "Memory", "Read and written", "Processes and threads", "Processes started and ended"])
+    check.equal("its memory", web.steady("Memory"), {"resident now": 3.146e6, "highest": 5.369e9})
+    check.equal("zeros are there, for the sentence about them", web.steady("Read and written"), {"read": 0, "written": 0})
+    api = pages.service("db1", "api")
+    check.equal("graphs of one with requests", list(api.curves),
                 ["Requests", "Oldest request", "Response time", "Slack", "Variance of the gaps"])
-    check.equal("its percentiles in order", list(api["Response time"]), ["p50", "p95", "p99", "p99.9"])
-    check.equal("a percentile: last, no average, maximum", api["Response time"]["p99"], ["4 ms", "–", "4 ms"])
-    check.equal("its rate", api["Requests"], {"answered": ["1.25 k"] * 3})
-    check.equal("its variance", api["Variance of the gaps"]["sends"][1], "4×10⁻⁹ s²")
-    other = check_page(check, sheet(output, "db1", "vda")).charts["span"]
-    check.equal("a probe of somebody's own", other, {"total_operations": {"mine": ["12"] * 3}})
-    own = check_page(check, sheet(output, "db1", "self")).charts["span"]
-    check.equal("the plugin itself", own, {"Time of a reading": {"process": ["1 ms"] * 3}})
+    check.equal("its percentiles in order", list(api.steady("Response time").items()),
+                [("p50", 250e-6), ("p95", 1e-3), ("p99", 4e-3), ("p99.9", 0.02)])
+    curves = api.curves["Response time"].values()
+    check.equal("which are percentiles, in one colour from light to dark", [(curve["percentile"], curve["color"]) for curve in curves],
+                [(True, f"ramp:{tint}") for tint in ("0.00", "0.33", "0.67", "1.00")])
+    check.equal("its rate", api.steady("Requests"), {"answered": 1250})
+    check.equal("its variance", api.steady("Variance of the gaps"), {"sends": 4e-9})
+    check.equal("what few want to know", [title for title, chart in api.charts.items() if chart["more"]], ["Variance of the gaps"])
+    check.contains("what a graph shows", api.charts["Requests"]["help"], "Requests: each is what a client sends, and the response to it.")
+    check.true("and nothing of what it does not show", "Streams: " not in api.charts["Requests"]["help"])
+    check.equal("a probe of somebody's own", pages.service("db1", "vda").steady("total_operations"), {"mine": 12})
+    own = pages.service("db1", "self")
+    check.equal("the plugin itself", {title: own.steady(title) for title in own.curves}, {"Time of a reading": {"process": 0.001}})
 
 
-def test_parts(check, output):
+def test_parts(check, pages):
     """Where a request's time goes leads the page, and is on the page of all, of the service with most requests first."""
-    title, slow = "Where a request's time goes", "Where the time of slow requests goes"
-    page = check_page(check, sheet(output, "db1", "db"))
-    charts = page.charts["span"]
-    check.equal("first picture", list(charts)[0], title)
-    check.equal("its legend, from above", list(charts[title]), ["response p95", "send buffer", "disk", "CPU", "socket"])
-    check.equal("the largest part", page.mostly["span", title], "mostly disk, 60 %")
-    check.equal("a part: last, average, share", charts[title]["disk"], ["6 ms", "6 ms", "60 %"])
-    check.equal("the tail", charts[title]["response p95"][:2], ["30 ms", "–"])
-    check.equal("slow requests", (page.mostly["span", slow], list(charts[slow])), ("mostly lock, 90 %", ["lock", "CPU"]))
-    cache = check_page(check, sheet(output, "db1", "cache")).charts["span"]
-    check.equal("without a 95th percentile", list(cache[title])[0], "response p99")
-    threads = check_page(check, sheet(output, "db1", "copy"))
-    check.equal("first picture without requests", list(threads.charts["span"])[0], "What threads wait for")
-    check.equal("what threads wait for", (threads.mostly["span", "What threads wait for"],
-                                          threads.charts["span"]["What threads wait for"]),
-                ("mostly disk, 60 %", {"pipe": ["0.50", "0.50", "20 %"], "disk": ["1.50", "1.50", "60 %"],
-                                       "run queue": ["0.50", "0.50", "20 %"]}))
-    check.equal("what has the wait for CPUs alone", list(check_page(check, sheet(output, "db1", "spin")).charts["span"]),
-                ["Run-queue wait"])
-    index = check_page(check, os.path.join(output, "index.html"))
-    check.equal("on the page of all", [of for of in index.charts["span"] if of in ("db", "cache")], ["db", "cache"])
-    check.equal("in its table", [index.tables["span"][service]["why"] for service in ("db", "cache", "api")],
-                ["disk 60 %", "disk 60 %", "–"])
+    title, slow, threads = "Where a request's time goes", "Where the time of slow requests goes", "What threads wait for"
+    page = pages.service("db1", "db")
+    check.equal("first graph", list(page.curves)[0], title)
+    check.equal("its parts from below, and the tail", page.steady(title),
+                {"socket": 0.001, "CPU": 0.001, "disk": 0.006, "send buffer": 0.002, "response p95": 0.03})
+    check.equal("slow requests", page.steady(slow), {"CPU": 10, "lock": 90})
+    check.equal("without a 95th percentile", list(pages.service("db1", "cache").curves[title])[-1], "response p99")
+    copy = pages.service("db1", "copy")
+    check.equal("what threads wait for", copy.steady(threads), {"run queue": 0.5, "disk": 1.5, "pipe": 0.5})
+    check.equal("what has the wait for CPUs alone", list(pages.service("db1", "spin").curves), ["Run-queue wait"])
+    leads = {name: [one for one, chart in pages.service("db1", name).charts.items() if chart["leads"]] for name in ("db", "copy", "web")}
+    check.equal("what leads", leads, {"db": [title], "copy": [threads], "web": []})
+    times = pages.host("db1").members["request_times"]
+    check.equal("on the page of all", [(chart["title"], chart["link"]) for chart in times],
+                [(name, f"services/db1/{name}.html") for name in ("db", "cache", "fan")])
+    table, _ = pages.texts("db1")
+    check.equal("in its table", [table[service]["why"] for service in ("db", "cache", "api")], ["disk 60 %", "disk 60 %", "–"])
 
 
-def test_upstreams(check, output):
-    page = check_page(check, sheet(output, "db1", "front"))
-    title = "Requests at upstreams"
-    check.equal("where a request's time goes", page.mostly["span", "Where a request's time goes"],
-                "mostly upstream 127.0.0.1:3306, 60 %")
-    check.equal("the slowest upstream", page.mostly["span", title], "mostly 127.0.0.1:3306, 75 %")
-    check.equal("upstreams, from above", list(page.charts["span"][title]), ["other", "_2001:db8::1_:80", "127.0.0.1:3306"])
-    check.equal("their response times", page.charts["span"]["Mean response time of upstreams"]["_2001:db8::1_:80"],
-                ["750 µs"] * 3)
+def test_upstreams(check, pages):
+    title, times = "Requests at upstreams", "Mean response time of upstreams"
+    page = pages.service("db1", "front")
+    check.equal("where a request's time goes", page.steady("Where a request's time goes"), {
+        "CPU": 0.001, "upstream 127.0.0.1:3306": 0.003, "upstream _2001:db8::1_:80": 0.00075, "upstream other": 0.00025})
+    check.equal("upstreams", page.steady(title), {"127.0.0.1:3306": 3, "_2001:db8::1_:80": 0.75, "other": 0.25})
+    check.equal("their response times", page.steady(times)["_2001:db8::1_:80"], 750e-6)
+    page = pages.service("db1", "fan")
+    check.equal("of many those with most requests", page.steady(title),
+                {"<b>sock": 12, **{f"10.0.0.{position}:80": 12 - position for position in range(1, 7)}, "5 others": 15})
+    check.equal("the slowest", set(page.curves[times]), {f"10.0.0.{position}:80" for position in range(5, 12)})
+    check.equal("and the others, whose sum is no time", [other["label"] for other in page.charts[times]["others"]],
+                [f"10.0.0.{position}:80 {position + 1}\N{NO-BREAK SPACE}ms" for position in (4, 3, 2, 1)] + ["<b>sock 1\N{NO-BREAK SPACE}ms"])
 
 
-def test_many_upstreams(check, output):
-    page = check_page(check, sheet(output, "db1", "fan"))
-    charts = page.charts["span"]
-    check.equal("those with most requests", set(charts["Requests at upstreams"]),
-                {"5 others", *(f"10.0.0.{position}:80" for position in range(1, 7)), "<b>sock"})
-    check.equal("the others, in all", charts["Requests at upstreams"]["5 others"], ["15", "15", "19 %"])
-    check.equal("the slowest, and how many are left out", set(charts["Mean response time of upstreams"]),
-                {*(f"10.0.0.{position}:80" for position in range(5, 12)), "5 others"})
-    check.equal("whose sum is no time", charts["Mean response time of upstreams"]["5 others"], ["–"] * 3)
-    check.true("a name is no element", "<b>" not in page.source and "upstream &lt;b&gt;sock" in page.source)
+def test_values(check, pages):
+    """1000 bytes for half of the time, a gap, 3000 bytes; and a reading alone."""
+    page = pages.service("db1", "steps")
+    grid, curve = page.members["grid"], page.curves["Memory"]["resident now"]
+    times = [moment for moment, value in zip(range(grid["first"], END, grid["step"]), curve["values"]) if value == 3000]
+    middle = END // 10 * 10 - SPAN // 2
+    check.equal("values", [value for value, _ in itertools.groupby(curve["values"])][-3:], [1000, None, 3000])
+    check.equal("the first after the gap, and the last", (times[0], times[-1]), (middle + 60, END // 10 * 10))
+    check.equal("steps of the gap", curve["values"].index(3000) - curve["values"][1:].index(None) - 1, 11)
+    check.equal("the newest of the host", page.members["newest"], END // 10 * 10)
+    page = pages.service("db1", "api")
+    values = page.curves["Oldest request"]["age"]["values"]
+    check.equal("a reading alone", [page.members["grid"]["first"] + index * 10 for index, value in enumerate(values) if value == 3],
+                [END // 10 * 10 - 100])
+    check.equal("and nothing else", len(known({"values": values})), 1)
 
 
-def test_drawing(check, output):
-    """1000 bytes for half of the time, a gap, 3000 bytes: the axis ends at 3150."""
-    page = Page(sheet(output, "db1", "steps"))
-    check.equal("its figures", page.charts["span"]["Memory"]["resident now"][0::2], ["2.93 KiB"] * 2)
-    areas = page.paths["span", "Memory"][1].split("z")
-    pieces = [[tuple(map(int, point.split())) for point in re.findall(r"-?\d+ -?\d+", area)] for area in areas if area]
-    check.equal("pieces of the area", len(pieces), 2)
-    for piece, height in zip(pieces, (1000, 3000)):
-        check.within("its height", 250 - piece[0][1], 250 * height / 3150 - 1, 250 * height / 3150 + 1)
-    gap = pieces[1][0][0] - (pieces[0][0][0] + max(sum(x for x, _ in pieces[0][1:n]) for n in range(2, len(pieces[0]))))
-    check.within("the gap, thousandths of the width", gap, 120 / SPAN * 1000 - 20, 120 / SPAN * 1000 + 40)
-
-
-def test_appearance(check, output):
-    index = check_page(check, os.path.join(output, "index.html"))
-    tails = index.charts["span"]["99th percentile of response time"]
-    check.equal("who has the highest percentile", sorted(tails), ["api", "db", *(f"tail{position}" for position in range(5))])
-    more = re.search(r'<details class="rest"><summary>(.*?)</summary><a [^>]*>(.*?)</a></details>', index.source)
-    check.equal("and who comes after these", more and more.groups(), ("1 more", "cache"))
-    check.true("the heading tells the order", 'aria-sort="descending"><button>CPU' in index.source)
-    check.equal("devices that have done nothing", [link for link in index.links if "sdz" in link], [])
-    api = check_page(check, sheet(output, "db1", "api"))
-    check.contains("what a graph shows", api.text, "Requests: each is what a client sends, and the response to it.")
-    check.true("and nothing of what it does not show", "Streams: " not in api.text)
-    check.contains("what few want to know", api.source, '<details class="more"><summary>More: Variance of the gaps</summary>')
-    start, end = (int(re.search(f'data-time="[^"]*{word}&quot;: (\\d+)', api.source).group(1)) for word in ("start", "end"))
-    check.equal("a reading alone is a dot", re.findall(r'class="dots" data-of="0" d="M(\d+) \d+l0 0"', api.source),
-                [str(round(1000 * (END // 10 * 10 - 100 - start) / (end - start)))])
-    tints = re.findall(r"stroke:(color-mix[^\"]*)", api.source)
-    check.equal("percentiles, one colour, other tints", (len(set(tints)), {"#0072B2" in tint for tint in tints}), (4, {True}))
+def test_overview(check, pages):
+    page, (table, _) = pages.host("db1"), pages.texts("db1")
+    tails = "99th percentile of response time"
+    check.equal("who has the highest percentile", sorted(page.curves[tails]), ["api", "db", *(f"tail{position}" for position in range(5))])
+    check.equal("and who comes after these", page.charts[tails]["others"], [{"label": "cache", "link": "services/db1/cache.html"}])
+    check.equal("rows", page.members["spans"]["span"]["count"], len(table))
+    check.contains("the heading tells the order", page.markup().source, 'aria-sort="descending"><button>CPU')
+    check.equal("devices that have done nothing", [link for link in page.links() if "sdz" in link], [])
+    colors = {}
+    for curves in page.curves.values():
+        for label, curve in curves.items():
+            colors.setdefault(label, set()).add(curve["color"])
+    check.equal("who has more than one colour", {label for label, some in colors.items() if len(some) > 1}, set())
 
 
 def test_first_minutes(check, tree):
-    """Of a fresh installation: the time since the first reading, once."""
-    output = os.path.join(check.dir, "first")
-    done = draw("--rrd", tree, "--output", output, "--host", "db1", "--service", "steps", "--end", str(END))
-    check.equal("first minutes: exit status", done.returncode, 0)
-    page = check_page(check, os.path.join(output, "index.html"))
-    check.equal("first minutes: spans", list(page.tables), ["minutes", "hour"])
-    check.contains("first minutes: title", page.text, "First 10 minutes: ")
-    grid = page.paths["hour", "Memory by service, resident"][0]
-    check.true("more than one label of time", grid.count("v250") > 1, grid)
-    done = draw("--rrd", tree, "--output", output, "--host", "db1", "--service", "steps", "--span", "10min", "--span", "year")
-    labels = re.findall(r"<label for=([^>]*)>([^<]*)", check_page(check, os.path.join(output, "index.html")).source)
-    check.equal("spans that are asked for", labels, [('"minutes"', "Last 10 minutes"), ('"year"', "Last year")])
+    """Of a fresh installation: 10 minutes, and the hour that has them."""
+    output, options = os.path.join(check.dir, "first"), ("--host", "db1", "--service", "steps", "--end", str(END))
+    check.equal("first minutes: exit status", draw("--rrd", tree, "--output", output, *options).returncode, 0)
+    about = check_output(check, output).about
+    check.equal("first minutes: spans", [(span["name"], span["level"]) for span in about["spans"]],
+                [("10min", "hour"), ("hour", "hour")])
+    level, = about["levels"]
+    check.within("first minutes: the first reading", level["first"], END - SPAN - 20, END - SPAN)
+    draw("--rrd", tree, "--output", output, *options, "--span", "10min")
+    spans = check_output(check, output).about["spans"]
+    check.equal("spans that are asked for", [span["name"] for span in spans], ["10min"])
 
 
 def test_gap(check):
@@ -264,9 +252,9 @@ def test_gap(check):
     Tree(directory, END, 3 * DAY, 300).file(
         "db1", "back", "ps_rss", lambda now: math.nan if END - 2 * DAY < now < END - 1500 else 1000)
     draw("--rrd", directory, "--output", output, "--end", str(END))
-    page = check_page(check, os.path.join(output, "index.html"))
-    check.equal("spans after a gap", re.findall(r"<label for=[^>]*>([^<]*)", page.source),
-                ["Last 10 minutes", "Last hour", "Last 6 hours", "Last day", "First 3 days"])
+    about = check_output(check, output).about
+    check.equal("spans after a gap", [span["name"] for span in about["spans"]], ["10min", "hour", "6hours", "day", "week"])
+    check.within("the first reading", about["levels"][-1]["first"], END - 3 * DAY - 7200, END - 3 * DAY + 300)
 
 
 def test_images(check, tree):
@@ -290,33 +278,36 @@ def test_choice(check, tree, output):
     check.equal("exit status", done.returncode, 0)
     check.equal("a table of 30 columns", [line.split() for line in done.stdout.splitlines()[:2]],
                 [["service", "CPU%", "memory"], ["web", "25.5", "3Mi"]])
-    page = check_page(check, os.path.join(output, "index.html"))
-    check.equal("services", list(page.tables["span"]), ["web", "web · process 77"])
-    left = sorted(os.listdir(os.path.join(output, "services", "db1")))
-    check.equal("pages that are left", left, ["web-77-1234.html", "web.html"])
+    pages = check_output(check, output)
+    check.equal("services", list(pages.texts("db1")[0]), ["web", "web · process 77"])
+    check.equal("pages that are left", sorted(pages.services), [("db1", "web"), ("db1", "web-77-1234")])
 
 
 def test_spans(check, tree):
     """What is gone is shown for the time in which it was there, and not at all after that."""
     output = os.path.join(check.dir, "spans")
-    done = draw("--rrd", tree, "--output", output, "--span", "hour", "--span", "day", "--span", "week")
+    done = draw("--rrd", tree, "--output", output)
     check.equal("exit status", done.returncode, 0)
     check.equal("complaints", done.stderr, "")
-    page = check_page(check, os.path.join(output, "index.html"))
-    shown = {span: sorted(re.sub("ended .*", "", name) for name in table) for span, table in page.tables.items()}
-    check.equal("services", shown, {"hour": ["lives"], "day": ["ended", "lives"], "week": ["ended", "lives", "past"]})
-    check.equal("who is gone", page.text.count("ended 20"), 3)
-    used = {span: [cells["CPU"] for _, cells in sorted(table.items())] for span, table in page.tables.items()}
-    check.equal("the CPU of who was there all the time", {many[-2 if span == "week" else -1] for span, many in used.items()}, {"50"})
-    check.true("of who was not, the time without it counts as 0", all(float(cpu) < 50 for cpu in (used["day"][0], used["week"][0], used["week"][2])),
-               used)
-    memory = {span: charts["Memory"]["resident now"] for span, charts in
-              check_page(check, sheet(output, "db1", "lives")).charts.items()}
-    check.equal("a spike is the maximum of all spans that have it", [most for _, _, most in memory.values()],
-                ["1000 B", "8.79 KiB", "8.79 KiB"])
-    check.equal("and not the last value", {last for last, _, _ in memory.values()}, {"1000 B"})
-    week = check_page(check, sheet(output, "db1", "past"))
-    check.equal("spans on the sheet of one that is gone", list(week.charts), ["week"])
+    pages = check_output(check, output)
+    markups = {span["name"]: Markup(pages.host("db1", span["level"]).members["spans"][span["name"]]["table"])
+               for span in pages.about["spans"][1:]}
+    tables = {span: markup.table for span, markup in markups.items()}
+    shown = {span: sorted(table) for span, table in tables.items()}
+    check.equal("services", shown, {"hour": ["lives"], "6hours": ["ended", "lives"], "day": ["ended", "lives"],
+                                    "week": ["ended", "lives", "past"], "month": ["ended", "gone", "lives", "past"]})
+    ended = {span: sorted(name for name in tables[span] if markup.notes.get(name, "").startswith("ended 20"))
+             for span, markup in markups.items()}
+    check.equal("who has ended", ended, {"hour": [], "6hours": ["ended"], "day": ["ended"], "week": ["ended", "past"],
+                                         "month": ["gone", "past"]})
+    used = {span: [cells["CPU"] for _, cells in sorted(table.items())] for span, table in tables.items()}
+    check.equal("the CPU of who was there all the time", {many[shown[span].index("lives")] for span, many in used.items()}, {"50"})
+    check.true("of who was not, the time without it counts as 0",
+               all(float(cpu) < 50 for span, many in used.items() for name, cpu in zip(shown[span], many) if name != "lives"), used)
+    memory = {level: pages.service("db1", "lives", level).curves["Memory"]["resident now"] for level in ("hour", "day", "week")}
+    check.equal("a spike is the maximum of all levels that have it", [curve["highest"] for curve in memory.values()], [1000, 9000, 9000])
+    check.equal("and not the last value", {known(curve)[-1] for curve in memory.values()}, {1000})
+    check.equal("levels of one that is gone", pages.services["db1", "past"]["levels"], ["week", "month"])
 
 
 def test_damaged(check):
@@ -333,9 +324,9 @@ def test_damaged(check):
     check.equal("damaged files: exit status", done.returncode, 0)
     said = [re.search(r"/ebpf-web/(\w+)\.rrd: ", line).group(1) for line in done.stderr.splitlines()]
     check.equal("damaged files: one complaint of each", sorted(said), ["ps_count", "ps_vm", "swap"])
-    charts = check_page(check, sheet(os.path.join(check.dir, "repaired"), "db1", "web")).charts["span"]
-    left = {title: [figures[1] for figures in curves.values()] for title, curves in charts.items()}
-    check.equal("what is left", left, {"CPU": ["50", "0"], "Memory": ["1 MiB"]})
+    page = check_output(check, os.path.join(check.dir, "repaired")).service("db1", "web")
+    left = {title: page.steady(title) for title in page.curves}
+    check.equal("what is left", left, {"CPU": {"user": 50, "system": 0}, "Memory": {"resident now": 1.049e6}})
 
 
 def test_locked(check, tree):
@@ -353,39 +344,23 @@ def test_locked(check, tree):
     check.true("a locked file was waited for", time.monotonic() - started >= 1)
 
 
-def test_nothing(check, tree):
-    output = os.path.join(check.dir, "nothing")
-    for what, arguments in (("a service that is not there", ("--service", "nothing")),
-                            ("no data directory", ("--rrd", "/nonexistent"))):
-        done = draw("--rrd", tree, "--output", output, *arguments)
-        check.equal(f"{what}: exit status", done.returncode, 1)
-        check.equal(f"{what}: lines said", len(done.stderr.splitlines()), 1)
-    done = draw("--rrd", tree, "--output", output, "--service", "nothing")
-    check.contains("a service that is not there: its name", done.stderr, "no such service: 'nothing'; there ")
-    done = draw("--rrd", tree, "--host", "db1", "--output", output, "--start", "end-1h", "--end", str(END - DAY))
-    check.equal("a time without values: exit status", done.returncode, 1)
-    check.contains("a time without values", done.stderr, "no value from ")
-
-
 with Check() as checks:
     if not shutil.which("rrdtool"):
         raise Skip("rrdtool is not installed")
     recent, week_old = os.path.join(checks.dir, "recent"), os.path.join(checks.dir, "week")
     make_recent(recent)
     make_week(week_old)
-    pages = os.path.join(checks.dir, "pages")
-    test_all(checks, recent, pages)
+    output = os.path.join(checks.dir, "pages")
+    pages = test_all(checks, recent, output)
     test_sheets(checks, pages)
     test_parts(checks, pages)
     test_upstreams(checks, pages)
-    test_many_upstreams(checks, pages)
-    test_drawing(checks, pages)
-    test_appearance(checks, pages)
+    test_values(checks, pages)
+    test_overview(checks, pages)
     test_first_minutes(checks, recent)
     test_gap(checks)
     test_images(checks, recent)
-    test_choice(checks, recent, pages)
+    test_choice(checks, recent, output)
     test_spans(checks, week_old)
     test_damaged(checks)
     test_locked(checks, recent)
-    test_nothing(checks, recent)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """One quantity has one value on all pages of ebpf-graph: in the sentences of the triage, in its tables, in the table of all services
-and in the legends of the charts. And `other`, which is nobody, is never named as the cause."""
+and in the values of the graphs. And `other`, which is nobody, is never named as the cause."""
 
 import os
 import subprocess
 import sys
 import time
 
-from e2e import TOP, Check, check_page
+from e2e import TOP, Check, Markup, check_output, known
 from tree import Tree
 
 sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
@@ -53,31 +53,42 @@ def test_pages(check):
     done = subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", directory, "--output", output, "--start",
                            str(END - SPAN), "--end", str(END)], capture_output=True, text=True, timeout=120, check=False)
     check.equal("exit status and complaints", (done.returncode, done.stderr), (0, ""))
-    index = check_page(check, os.path.join(output, "index.html"))
-    host = check_page(check, os.path.join(output, "hosts", "h.html"))
-    page = check_page(check, os.path.join(output, "services", "h", "true.html"))
-    processes = host.sections["span", "Processes"]
-    started = index.tables["span"]["true"]["started"]
+    pages = check_output(check, output)
+    page, own = pages.host("h"), pages.service("h", "true")
+    table, finding = pages.texts("h")
+
+    def average(data, title, label):
+        """As the legend says it: time without a value counts as 0, as far as any service has one."""
+        curve = data.curves[title][label]
+        check.true(f"{title} adds up", data.charts[title]["unit"]["adds"])
+        return sum(known(curve)) / (data.members["covered"] * data.members["grid"]["count"])
+
+    processes = finding["processes"].table
+    started = table["true"]["started"]
     check.within("starts a second of true, of all the time", float(started), 840 * part * 0.9, 840 * part * 1.1)
-    overview, own = index.charts["span"]["Processes started by service"], page.charts["span"]["Processes started and ended"]
-    check.equal("and everywhere", (processes["true"]["started"], plain(overview["true"][1]), plain(own["started"][1])), (started,) * 3)
-    check.equal("CPU in both tables and in the triage's chart", (host.sections["span", "Run queue"]["true"]["CPU"],
-                host.charts["span"]["Runnable threads by service"]["true"][1]),
-                (index.tables["span"]["true"]["CPU"], host.sections["span", "Run queue"]["true"]["runnable"]))
-    forked = host.charts["span"]["Processes forked by service"]
-    check.equal("forks, in table and chart", {name: plain(forked[name][1]) for name in ("shell", "other")},
-                {name: processes[name]["forks"] for name in ("shell", "other")})
-    finding = host.findings["span"]
-    check.contains("who fails, though other fails more", plain(finding["Processes"]), "shell has most failures, 2 a second, in addition to 5 of other")
+    check.equal("in the table of the triage", processes["true"]["started"], started)
+    for where, data, title, label in (("by service", page, "Processes started by service", "true"),
+                                      ("of true", own, "Processes started and ended", "started")):
+        check.close(f"in the graph {where}", average(data, title, label), float(started), rel=0.005)
+    check.equal("CPU in both tables", finding["run_queue"].table["true"]["CPU"], table["true"]["CPU"])
+    check.close("runnable threads in table and graph", average(page, "Runnable threads by service", "true"),
+                float(finding["run_queue"].table["true"]["runnable"]), slack=0.005)
+    for name in ("shell", "other"):
+        check.close(f"forks of {name} in table and graph", average(page, "Processes forked by service", name),
+                    float(processes[name]["forks"]), rel=0.005)
+    said = {layer: one.text for layer, one in finding.items()}
+    check.contains("who fails, though other fails more", said["processes"],
+                   "shell has most failures, 2 a second, in addition to 5 of other")
     check.equal("of those without forks, who starts most is first", list(processes), ["other", "shell", "true", "calm"])
-    check.equal("the sentence has the forks of the table", plain(finding["Processes"]).partition(",")[0],
+    check.equal("the sentence has the forks of the table", said["processes"].partition(",")[0],
                 f"shell forks {processes['shell']['forks']} processes a second")
-    submitted = host.sections["span", "Disk"]
-    check.equal("who did it, by the value and share of the table", plain(finding["Disk"]).partition(" of all")[0],
-                plain(f"shell submits {submitted['shell']['submitted']}, {submitted['shell']['share']}"))
-    check.contains("and the rest", finding["Disk"], f"{submitted['other']['share']} is other (what has no series of its own")
-    check.equal("the same sentence on both pages", [word for word in finding.values() if plain(word) not in plain(index.text)], [])
-    check.contains("what is counted", plain(host.text), "A fork counts for the service that makes a process")
+    submitted = finding["disk"].table
+    check.equal("who did it, by the value and share of the table", said["disk"].partition(" of all")[0],
+                f"shell submits {submitted['shell']['submitted']}, {submitted['shell']['share']}")
+    check.contains("and the rest", said["disk"], f"{submitted['other']['share']} is other (what has no series of its own")
+    summary = page.members["spans"]["span"]["summary"]
+    check.equal("the same sentence on both pages", [layer for layer in summary if Markup(summary[layer]).text not in said[layer]], [])
+    check.contains("what is counted", said["processes"], "A fork counts for the service that makes a process")
 
 
 def test_nobody(check):
