@@ -1,20 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The parts of ebpf-graph and ebpf-top that need no collectd: figures, axes, packets as collectd has sent them."""
+"""The parts of ebpf-graph and ebpf-top that need no collectd: figures, values as JSON, packets as collectd has sent them."""
 
-import collections
 import fnmatch
+import json
 import math
 import os
 import struct
 import sys
-import time
 
 from e2e import TOP, Check, read_types
 
 sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
 sys.dont_write_bytecode = True
-import axis  # noqa: E402
 import detail  # noqa: E402
 import live  # noqa: E402
 import network  # noqa: E402
@@ -24,13 +22,12 @@ import table  # noqa: E402
 import unit  # noqa: E402
 import unixsock  # noqa: E402
 import views  # noqa: E402
-from chart import Chart  # noqa: E402
+from chart import numbers  # noqa: E402
 from columns import COLUMNS  # noqa: E402
 from curve import Curve  # noqa: E402
 from definitions import GRAPHS, PARTS, REQUEST_TIME, THREAD_TIME, UNDRAWN, described, is_drawn, tails, unit_of  # noqa: E402
 from rrd import Grid  # noqa: E402
 
-Span = collections.namedtuple("Span", "name title start end")
 PACKETS = os.path.join(TOP, "tests", "e2e", "packets")
 NAN = math.nan
 
@@ -46,7 +43,6 @@ def test_units(check):
             (unit.SQUARES, 0, "0 s²"), (unit.NUMBER, 25.04, "25.0")):
         check.equal(f"{value} {what.name}", what.write(value).replace(unit.NBSP, " "), want)
     check.equal("short", unit.BYTE_RATE.short(2.5 * 2 ** 20), "2.50Mi")
-    check.equal("on an axis", (unit.SQUARES.tick(1.5e-6), unit.SECONDS.tick(1.5e-6)), ("1.5×10⁻⁶", f"1.5{unit.NBSP}µs"))
     check.equal("short", unit.SECONDS.short(250e-6), "250µs")
 
 
@@ -76,35 +72,11 @@ def test_detail(check):
     check.true("the line about a machine", live.summary(rows).startswith("h  12") and "3\xa0MiB" in live.summary(rows), live.summary(rows))
 
 
-def test_axes(check):
-    for low, high, of, want in (
-            (0, 100, unit.RATE, [0, 20, 40, 60, 80, 100]), (0, 0.7, unit.RATE, [0, .2, .4, .6]),
-            (0, 0, unit.RATE, [0, .2, .4, .6, .8, 1]), (0, 2, unit.NUMBER, [0, 1, 2]), (0, 0, unit.NUMBER, [0, 1]),
-            (-4, 8, unit.RATE, [-5, 0, 5]), (0, 3 * 2 ** 20, unit.BYTES, [0, 2 ** 20, 2 * 2 ** 20, 3 * 2 ** 20])):
-        got = axis.Linear(low, high, of).labels
-        fine = len(got) == len(want) and all(math.isclose(a, b, abs_tol=1e-9) for a, b in zip(got, want))
-        check.true(f"labels of {low} .. {high}, want {want}", fine, got)
-    for low, high in ((1e-6, 1e-6), (4.4e-7, 4.5e-7), (1e-4, 3e-3), (1e-9, 1e5), (0.2, 0.3)):
-        got = axis.Logarithmic(low, high)
-        check.within(f"number of labels of {low} .. {high}", len(got.labels), 2, axis.MOST)
-        check.true("its ends are on the axis", 0 < got.position(low) <= got.position(high) < 1)
-    check.equal("a value that is not positive", axis.Logarithmic(1, 10).position(0), 0)
-
-
-def test_times(check):
-    """A zone of three quarters of an hour, and a change of the clock."""
-    for zone, span in (("Asia/Kathmandu", 3600), ("Asia/Kathmandu", 86400), ("Europe/Berlin", 7 * 86400)):
-        os.environ["TZ"] = zone
-        time.tzset()
-        end = 1761480000    # in the week in which Berlin's summer ends
-        labels = axis.Time(end - span, end).moments
-        check.within(f"labels of {span} s in {zone}", len(labels), 4, axis.MOMENTS + 1)
-        seen = [time.localtime(moment) for moment, _ in labels]
-        unit_of = {3600: 10, 86400: 240, 7 * 86400: 1440}[span]
-        odd = [time.strftime("%T", at) for at in seen if (at.tm_hour * 60 + at.tm_min) % unit_of]
-        check.equal("those that are not at full units of the clock", odd, [])
-    os.environ["TZ"] = "UTC"
-    time.tzset()
+def test_numbers(check):
+    for values, want in (((), "[]"), ((NAN, NAN), "[]"), ((NAN, 0, NAN, -1.5, NAN), "[null,0,null,-1.5]"),
+                         ((123456, 0.000123456, 1e-30, 1e29), "[1.235e+05,0.0001235,1e-30,1e+29]")):
+        check.equal(f"{values} as JSON", numbers(values), want)
+        json.loads(numbers(values))
 
 
 def test_rows(check):
@@ -180,14 +152,6 @@ def test_largest_part(check):
     many = [curve("disk", [3, 5]), curve("CPU", [1, 1])]
     check.equal("of a span", str(column.evaluate(many)).replace(unit.NBSP, " "), "disk 80 %")
     check.true("of one without", math.isnan(column.evaluate([])))
-
-
-def test_tall(check):
-    """A tail far above its parts leaves the picture, and does not flatten them."""
-    for height, want in ((5, 5.25), (400, 42)):
-        many = [curve("disk", [6.0, 10.0]), curve("tail", [height, height], "line")]
-        chart = Chart(REQUEST_TIME, many, Span("", "", 0, 2))
-        check.within(f"end of the axis below a tail of {height}", chart.axis.high, max(want, 10.5) - 1e-9, max(want, 10.5) + 1e-9)
 
 
 def test_colors(check):
@@ -326,6 +290,6 @@ def test_undescribed(check):
 
 
 with Check() as checks:
-    for test in (test_units, test_keys, test_detail, test_axes, test_times, test_rows, test_parts, test_divided, test_largest_part, test_tall, test_colors, test_hosts, test_processes, test_packets, test_hostile,
-                 test_sources, test_names, test_described, test_undescribed):
+    for test in (test_units, test_keys, test_detail, test_numbers, test_rows, test_parts, test_divided, test_largest_part, test_colors,
+                 test_hosts, test_processes, test_packets, test_hostile, test_sources, test_names, test_described, test_undescribed):
         test(checks)

@@ -14,7 +14,7 @@ import sys
 import time
 
 from browser import browse
-from e2e import TOP, Check, Skip
+from e2e import TOP, Check, Output, Skip
 from tree import Tree
 
 sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
@@ -33,7 +33,9 @@ main;write;vfs_write_[k];tcp_[k] 20
 main;{MARKUP} 10
 """
 HOSTILE = ["no count", " 5", "a;b -1", "a;b 1.5", "a;b 9999999999999999", "a;b \u0665", ""]
-SCRIPT = r"""function look(page) {
+SCRIPT = r"""async function look(page) {
+  while (!page.querySelector("figure.flame button:disabled"))
+    await new Promise(done => setTimeout(done, 20));
   const one = {}, figure = page.querySelector("figure.flame"), bars = [...figure.querySelectorAll(".bar")];
   const named = name => bars.find(bar => bar.querySelector("text").textContent === name);
   const places = () => Object.fromEntries(bars.filter(bar => bar.style.display !== "none").map(
@@ -76,12 +78,13 @@ def write(directory, moment, text, service=SERVICE, view="cpu"):
 
 
 def draw(check, *options):
+    """(the page, the HTML of its flame graphs)"""
     output = os.path.join(check.dir, "pages")
     subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", os.path.join(check.dir, "rrd"), "--output", output,
                     "--span", "hour", "--stacks", os.path.join(check.dir, "stacks"), *options],
                    check=True, stdout=subprocess.DEVNULL)
-    with open(os.path.join(output, "services", HOST, SERVICE + ".html"), encoding="utf-8") as page:
-        return page.name, page.read()
+    flames = Output(output).service(HOST, SERVICE, "hour").members["flames"]
+    return os.path.join(output, "services", HOST, SERVICE + ".html"), flames["hour"]
 
 
 def lines(check):
@@ -119,6 +122,7 @@ def near(check, what, got, want):
 
 
 def responses(check, seen):
+    check.equal("pages seen", len(seen), len(WIDTHS))
     for width, one in zip(WIDTHS, seen):
         what = f"{width} px"
         check.equal(f"{what}: pixels that stick out", one["hidden"], 0)
@@ -141,7 +145,7 @@ def difference(check, directory, now):
     """Against two hours ago: parse had a larger share, write a smaller one."""
     write(directory, now - 7200, FOLDED.replace("parse 20", "parse 50").replace("scan 10", "scan 40\nmain;gone 60"))
     _, page = draw(check, "--before", str(int(now) - 7200))
-    first = page.split('class="flame"')[1]
+    first = page.split("</figure>")[0]
     hues = {name: int(hue) for hue, name in re.findall(r'style="--color: hsl\((\d+) [^>]*><title>([^:]+): ', first)}
     said = dict(re.findall(r"<title>([\w\[\]]+): ([^<]*)</title>", first))
     check.equal("parse: shares", said["parse"], "30 %, 30\N{NO-BREAK SPACE}samples; before: 40.9 %")

@@ -18,7 +18,7 @@ import time
 
 import receiver
 import rrd
-from e2e import TOP, Check, Skip, check_page
+from e2e import TOP, Check, Skip, check_output
 
 import lib
 
@@ -203,10 +203,11 @@ def check_stress(check, rows, samples, end):
     check.figures.within("encoder, user share of its CPU time", share, mode - 0.05, mode + 0.05)
 
 
-def check_figures(check, run, page, samples):
+def check_figures(check, run, pages, samples):
     with open(os.path.join(run.output, "log", "graphs.log"), encoding="utf-8") as log:
         check.equal("complaints of ebpf-graph", [line for line in log if not line.startswith("+ ")], [])
-    table = page.tables["span"]
+    host, = {host for host, _ in pages.services}
+    table, _ = pages.texts(host)
     for service in ("encoder", "report", "thumbnails", "kernel", "webshop", "visitors"):
         check.true(f"{service} is in the table of the page", service in table)
     # Others may leave little CPU time for these.
@@ -254,8 +255,7 @@ def test_run(check, ledger):
     check.equal("exit status", run.read_all(), 0)
     end = time.time()
     check.contains("last words", run.said, f"file://{output}/index.html")
-    page = check_page(check, os.path.join(output, "index.html"))
-    check_figures(check, run, page, samples)
+    check_figures(check, run, check_output(check, output), samples)
     check_values(check, run, begin, end, samples)
     check.equal("cgroups left", glob.glob(f"/sys/fs/cgroup/**/{group.split('/')[1]}", recursive=True), [])
     check_remains(check, ledger, {"out", "built"})
