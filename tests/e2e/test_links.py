@@ -16,6 +16,7 @@ from tree import Tree
 GRAPH = os.path.join(TOP, "contrib", "ebpf-graph")
 QUICKSTART = os.path.join(TOP, "contrib", "quickstart")
 HOST, SPAN = "db1", 600
+FILES = "index.html", f"services/{HOST}/web.html", "about.js", "lib/page.js", f"data/{HOST}/span.js", f"data/{HOST}/span/web.js"
 RACES = 12
 PR_SET_PDEATHSIG, SIGKILL = 1, 9
 
@@ -83,23 +84,23 @@ def refused(check, what, done, *parts):
 
 
 def has_pages(check, what, directory):
-    for path in ("index.html", f"services/{HOST}/web.html"):
-        path = os.path.join(directory, path)
-        check.true(f"{what}: {os.path.basename(path)} is there and a file",
-                   os.path.isfile(path) and not os.path.islink(path))
+    for name in FILES:
+        path = os.path.join(directory, name)
+        check.true(f"{what}: {name} is there and a file", os.path.isfile(path) and not os.path.islink(path))
 
 
 def test_graph_links(check):
     """The directory is another user's, as a web server's is: pages come, and take the place of links."""
     workspace = Workspace(check, "links")
     workspace.mkdir()
-    workspace.mkdir("services")
-    workspace.mkdir("services", HOST)
-    for name in "index.html", "index.html.new", f"services/{HOST}/web.html", f"services/{HOST}/web.html.new":
+    for name in "services", f"services/{HOST}", "lib", "data", f"data/{HOST}", f"data/{HOST}/span":
+        workspace.mkdir(name)
+    for name in FILES:
         workspace.link(workspace.precious, name)
-    for name in "old.html", "old":
-        os.mkfifo(os.path.join(workspace.output, "services", HOST, name))
-    workspace.link(workspace.victim, "services", "other")
+    for name in f"services/{HOST}/old.html", f"services/{HOST}/old", f"data/{HOST}/old.js", f"data/{HOST}/span/old.js":
+        os.mkfifo(os.path.join(workspace.output, name))
+    for name in "services/other", "data/other", f"data/{HOST}/other":
+        workspace.link(workspace.victim, name)
     done = draw(workspace)
     check.equal("links to a file: exit status and complaints", (done.returncode, done.stderr), (0, ""))
     has_pages(check, "links to a file", workspace.output)
@@ -107,11 +108,14 @@ def test_graph_links(check):
 
 
 def test_graph_directories(check):
-    workspace = Workspace(check, "directory")
-    workspace.mkdir()
-    workspace.link(workspace.victim, "services")
-    refused(check, "a link below the directory", draw(workspace), os.path.join(workspace.output, "services"))
-    workspace.untouched("a link below the directory")
+    for name in "services", "data", "lib", f"data/{HOST}", f"data/{HOST}/span":
+        workspace = Workspace(check, "directory_" + name.replace("/", "_"))
+        workspace.mkdir()
+        for at in range(1, name.count("/") + 1):
+            workspace.mkdir(*name.split("/")[:at])
+        workspace.link(workspace.victim, name)
+        refused(check, f"a link {name}", draw(workspace), os.path.join(workspace.output, name))
+        workspace.untouched(f"a link {name}")
     workspace = Workspace(check, "way")
     workspace.link(workspace.victim)
     refused(check, "a link to the directory", draw(workspace), workspace.output, "another user's")
@@ -133,8 +137,8 @@ def test_graph_race(check):
     """A link for an instant, again and again."""
     workspace = Workspace(check, "race")
     workspace.mkdir()
-    workspace.mkdir("services")
-    path = workspace.mkdir("services", HOST)
+    workspace.mkdir("data")
+    path = workspace.mkdir("data", HOST)
     swapping = subprocess.Popen(["/usr/bin/python3", "-c", SWAP, path, workspace.victim], user="nobody", group="nogroup",
                                 extra_groups=[], cwd="/",
                                 preexec_fn=lambda: ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, SIGKILL))
