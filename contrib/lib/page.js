@@ -102,9 +102,14 @@ class Page {
       this.when.append(" There are only values from ", range, ". ", whole);
     else if (view.base)
       this.when.append(" ", make("button", {onclick: () => this.board.reset(), title: "Escape or a double click does so, too"}, "Whole time"));
-    const step = there.length && this.sheets[0].level?.step;
-    if (step)
-      this.when.append(make("small", {}, ` a value every ${writeAge(step)}`));
+    const shown = this.sheets.find(sheet => sheet.level), {step} = shown?.level ?? {}, newest = Math.max(...this.sheets.map(sheet => sheet.level?.newest ?? 0));
+    if (!there.length || !step)
+      return;
+    this.when.append(make("small", {}, ` a value every ${writeAge(step)}`));
+    if (view.to > newest && end - newest > 2 * step)
+      this.when.append(make("span", {class: "old"}, ` The last values are of ${Clock.text(newest, 1)}, ${writeAge(end - newest)} before these pages were drawn.`));
+    if (!view.span() && shown.of && (this.kind === "index" || this.kind === "machine"))
+      this.when.append(make("small", {}, `; sentences and tables are of the last ${shown.of.title}`));
   }
 
   /* To the part of the page that a link has named. */
