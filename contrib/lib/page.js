@@ -109,7 +109,7 @@ class Page {
     if (view.to > newest && end - newest > 2 * step)
       this.when.append(make("span", {class: "old"}, ` The last values are of ${Clock.text(newest, 1)}, ${writeAge(end - newest)} before these pages were drawn.`));
     if (!view.span() && shown.of && (this.kind === "index" || this.kind === "machine"))
-      this.when.append(make("small", {}, `; sentences and tables are of the last ${shown.of.title}`));
+      this.when.append(make("small", {}, ` Sentences and tables are of the last ${shown.of.title}.`));
   }
 
   /* To the part of the page that a link has named. */

@@ -44,10 +44,9 @@ def link_to(service, title=""):
 def age_of(subject):
     """A note for a service whose figures are older than two readings, else ""."""
     service, span = subject.service, subject.span
-    step = service.read_spans[span][0].step
-    if span.end - service.updated > max(ENDED, 5 * step):
+    step, age = service.read_spans[span][0].step, service.newest - service.updated
+    if age > max(ENDED, 5 * step):
         return f"<small>ended {page.stamp(service.updated)}</small>"
-    age = service.newest - service.updated
     return f"<small>{unit.age(age)} ago</small>" if age > CURRENT * step else ""
 
 
