@@ -32,8 +32,8 @@ static void add_row_processes(u32 row, s64 n)
 {
 	struct service *s = service_at(row);
 
-	if (s)
-		__sync_fetch_and_add(&s->processes, n);
+	if (s && __sync_fetch_and_add(&s->processes, n) == 0)
+		s->began_ns = bpf_ktime_get_boot_ns();
 }
 
 static bool row_is_none(u32 row)

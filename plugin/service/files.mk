@@ -13,6 +13,7 @@ libengine_a_SOURCES += \
 	plugin/service/registry.c plugin/service/registry.h \
 	plugin/service/resolve.c plugin/service/resolve.h \
 	plugin/service/response_map.c plugin/service/response_map.h \
+	plugin/service/restart.c plugin/service/restart.h \
 	plugin/service/row_name.c plugin/service/row_name.h \
 	plugin/service/rule.c plugin/service/rule.h \
 	plugin/service/scan.c plugin/service/scan.h \

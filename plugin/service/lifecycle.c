@@ -406,6 +406,26 @@ static void find_first_rows(struct lifecycle *lifecycle)
 				    subject[lifecycle->states[row].subject].first_row == row;
 }
 
+/* Of services that are shown. */
+static void find_beginnings(struct lifecycle *lifecycle)
+{
+	struct subjects *subjects = &lifecycle->subjects;
+
+	for (size_t i = 0; i < subjects->count; i++)
+		subjects->subject[i].began_ns = 0;
+	for (uint32_t row = SERVICE_FIRST; row < lifecycle->row_count; row++) {
+		const struct service *s = &lifecycle->kernel_rows[row];
+		uint64_t began_ns = __atomic_load_n(&s->began_ns, __ATOMIC_RELAXED), *first_ns;
+		bool alive = __atomic_load_n(&s->processes, __ATOMIC_RELAXED) > 0;
+
+		if (lifecycle->states[row].state != ROW_SHOWN || !alive)
+			continue;
+		first_ns = &subjects->subject[lifecycle->states[row].subject].began_ns;
+		if (!*first_ns || began_ns < *first_ns)
+			*first_ns = began_ns;
+	}
+}
+
 /* As if the last process of the old name had ended. All leave before any of them enters another subject: two may
  * have swapped their names. */
 static void depart_old_names(struct lifecycle *lifecycle, uint64_t now_ns)
@@ -441,6 +461,9 @@ void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 		reserve += lifecycle->states[i].state == ROW_FREE && i >= lifecycle->reserve_begin;
 	}
 	find_first_rows(lifecycle);
+	find_beginnings(lifecycle);
+	restarts_update(&lifecycle->restarts, &lifecycle->subjects, lifecycle->row_count,
+			lifecycle->interval_ns, now_ns);
 	__atomic_store_n(&lifecycle->free_rows.services, free_rows, __ATOMIC_RELAXED);
 	__atomic_store_n(&lifecycle->free_rows.reserve, reserve, __ATOMIC_RELAXED);
 }
@@ -494,6 +517,7 @@ void lifecycle_done(struct lifecycle *lifecycle)
 	free(lifecycle->names);
 	free(lifecycle->process_rows);
 	free(lifecycle->departed);
+	restarts_done(&lifecycle->restarts);
 	subscribers_done(&lifecycle->subscribers);
 	subjects_done(&lifecycle->subjects);
 	*lifecycle = (struct lifecycle){ 0 };

@@ -303,6 +303,16 @@ static void log_clashes(struct services *services, uint64_t now_ns)
 		message(LOG_NOTICE, "%s", clash.text);
 }
 
+bool services_claim_restart(struct services *services, struct restart *ret_restart)
+{
+	bool found;
+
+	lock_acquire(&services->lock);
+	found = restarts_claim(&services->lifecycle.restarts, ret_restart);
+	lock_release(&services->lock);
+	return found;
+}
+
 bool services_resolve(struct services *services, uint64_t now_ns)
 {
 	bool is_complete;

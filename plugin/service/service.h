@@ -66,6 +66,9 @@ void services_refresh(struct services *services, uint64_t now_ns);
  * within an interval. Returns false if it has left something for the next call. */
 bool services_resolve(struct services *services, uint64_t now_ns);
 
+/* Claims a service that was restarted or deployed; false: there is none. */
+bool services_claim_restart(struct services *services, struct restart *ret_restart);
+
 /* A subscriber (-1: none) starts to read. Services are refreshed if the last refresh is more than half its interval
  * ago. The snapshot is valid until services_read(). NULL: no memory. */
 const struct snapshot *services_begin(struct services *services, int subscriber, double interval_s);

@@ -18,9 +18,11 @@ struct subject {
 	uint64_t generation;         /* changes when the number is reused */
 	bool used;
 	unsigned rows;
-	uint32_t first_row;  /* of a service, as of lifecycle_refresh() */
-	unsigned rank_group; /* only the top_n of a group are dispatched */
-	unsigned top_n;      /* 0: no ranking */
+	uint32_t first_row;    /* of a service, as of lifecycle_refresh() */
+	uint64_t began_ns;     /* since when one of its rows has had processes; 0: none has */
+	uint32_t restart_hint; /* where restart.c had it last */
+	unsigned rank_group;   /* only the top_n of a group are dispatched */
+	unsigned top_n;        /* 0: no ranking */
 };
 
 /* Reserved names of a kind: NAME, or NAME with that many numbers appended, such as NAME-7-42. */

@@ -107,6 +107,7 @@ UNIT_TESTS = \
 	tests/unit/service/test_process_row \
 	tests/unit/service/test_quota \
 	tests/unit/service/test_resolve \
+	tests/unit/service/test_restart \
 	tests/unit/service/test_row_name \
 	tests/unit/service/test_row_renamed \
 	tests/unit/service/test_row_replicas \
@@ -256,6 +257,7 @@ tests_unit_service_test_subscriber_SOURCES = tests/unit/service/test_subscriber.
 tests_unit_service_test_fit_SOURCES = tests/unit/service/test_fit.c $(fake_maps)
 tests_unit_service_test_cgroup_rule_SOURCES = tests/unit/service/test_cgroup_rule.c $(fake_maps)
 tests_unit_service_test_cgroup_rule_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
+tests_unit_service_test_restart_SOURCES = tests/unit/service/test_restart.c $(fake_maps)
 tests_unit_service_test_row_name_SOURCES = tests/unit/service/test_row_name.c $(fake_maps)
 tests_unit_service_test_row_renamed_SOURCES = tests/unit/service/test_row_renamed.c $(fake_maps)
 tests_unit_service_test_row_replicas_SOURCES = tests/unit/service/test_row_replicas.c $(fake_maps)

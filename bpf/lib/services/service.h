@@ -38,6 +38,7 @@ struct service {
 	__u32 flags;
 	__u32 pad;
 	__s64 processes; /* alive now */
+	__u64 began_ns;  /* when it last got a process while it had none, by CLOCK_BOOTTIME */
 };
 
 /* What names a service that no rule names: bits of `services_from`. */

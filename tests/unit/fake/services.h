@@ -150,6 +150,14 @@ static inline void set_processes(struct fixture *f, uint32_t row, int64_t proces
 	f->kernel_rows[row].processes = processes;
 }
 
+/* The same, of which the first came at this time. */
+static inline void begin_processes(struct fixture *f, uint32_t row, int64_t processes,
+				   double began_s)
+{
+	set_processes(f, row, processes);
+	f->kernel_rows[row].began_ns = S(began_s);
+}
+
 /* The kernel uses a row whose key is empty and which has no process. */
 static inline void use_row(struct fixture *f, uint32_t row)
 {
