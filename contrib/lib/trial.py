@@ -122,6 +122,7 @@ LoadPlugin unixsock
 {plugin_line}LoadPlugin ebpf
 <Plugin ebpf>
 {extra}
+  EventFile ""
   <Profiles>
     Directory "{directory}/profiles"
   </Profiles>
@@ -130,8 +131,8 @@ LoadPlugin unixsock
 
 
 def own(found):
-    """The configured lines of the plugin."""
-    return found.without("Profiles")
+    """The configured lines of the plugin, except where it keeps files."""
+    return re.sub(r"^\s*EventFile\b.*$", "", found.without("Profiles"), flags=re.M | re.I)
 
 
 def others(found, result):

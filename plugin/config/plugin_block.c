@@ -15,6 +15,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -26,6 +27,18 @@ static bool parse_plugin_symbol_helper(struct context *context, const oconfig_it
 static bool parse_plugin_object_dir(struct context *context, const oconfig_item_t *item)
 {
 	return block_parse_path(context, item, &context->config->object_dir);
+}
+
+static bool parse_plugin_event_file(struct context *context, const oconfig_item_t *item)
+{
+	bool is_empty = item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_STRING &&
+			!item->values[0].value.string[0];
+
+	if (!is_empty)
+		return block_parse_path(context, item, &context->config->event_file);
+	free(context->config->event_file);
+	context->config->event_file = NULL;
+	return true;
 }
 
 static bool parse_plugin_container_state(struct context *context, const oconfig_item_t *item)
@@ -239,6 +252,7 @@ static const struct option plugin_options[] = {
 	{ "Percentile", parse_plugin_percentile, ONCE },
 	{ "Buckets", parse_plugin_buckets, ONCE },
 	{ "SymbolHelper", parse_plugin_symbol_helper, ONCE },
+	{ "EventFile", parse_plugin_event_file, ONCE },
 	{ "Service", service_block_parse, BLOCK },
 	{ "Probe", probe_block_parse, BLOCK },
 	{ "Profiles", profiles_block_parse, BLOCK },

@@ -6,6 +6,7 @@
 #include "dispatch.h"
 
 #include "lacking.h"
+#include "recorder.h"
 #include "schema/stock_type.h"
 
 #include <collectd.h>
@@ -157,8 +158,46 @@ void dispatch_gauge(const struct dispatch *dispatch, const char *subject, const 
 	dispatch_values(dispatch, subject, type, instance, &value, 1);
 }
 
-void dispatch_notification(enum health health, const char *subject, const char *type,
-			   const char *instance, const char *text)
+static enum health health_of(int severity)
+{
+	return severity == NOTIF_OKAY      ? HEALTH_OKAY
+	       : severity == NOTIF_WARNING ? HEALTH_WARNING
+					   : HEALTH_FAILURE;
+}
+
+void dispatch_event(const char *kind, enum health health, const char *subject, const char *text,
+		    uint64_t ago_ns)
+{
+	struct event_line line = {
+		.time_ms = CDTIME_T_TO_MS(cdtime() - NS_TO_CDTIME_T(ago_ns)),
+		.health = health,
+	};
+
+	snprintf(line.host, sizeof(line.host), "%s", hostname_g);
+	snprintf(line.service, sizeof(line.service), "%s", subject);
+	snprintf(line.kind, sizeof(line.kind), "%s", kind);
+	snprintf(line.text, sizeof(line.text), "%s", text);
+	recorder_add(&line);
+}
+
+void dispatch_record(const char *kind, const notification_t *n)
+{
+	struct event_line line = {
+		.time_ms = CDTIME_T_TO_MS(n->time),
+		.health = health_of(n->severity),
+	};
+
+	snprintf(line.host, sizeof(line.host), "%s", n->host);
+	snprintf(line.service, sizeof(line.service), "%s", n->plugin_instance);
+	snprintf(line.kind, sizeof(line.kind), "%s", kind);
+	snprintf(line.series, sizeof(line.series), "%s%s%s", n->type,
+		 n->type_instance[0] ? "-" : "", n->type_instance);
+	snprintf(line.text, sizeof(line.text), "%s", n->message);
+	recorder_add(&line);
+}
+
+void dispatch_notification(const char *kind, enum health health, const char *subject,
+			   const char *type, const char *instance, const char *text)
 {
 	static const int severities[] = {
 		[HEALTH_OKAY] = NOTIF_OKAY,
@@ -173,6 +212,7 @@ void dispatch_notification(enum health health, const char *subject, const char *
 	snprintf(n.plugin_instance, sizeof(n.plugin_instance), "%s", subject);
 	snprintf(n.type, sizeof(n.type), "%s", type);
 	snprintf(n.type_instance, sizeof(n.type_instance), "%s", instance);
+	dispatch_record(kind, &n);
 	plugin_dispatch_notification(&n);
 }
 

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct notification_s;
+
 /* The time and interval of all values of a reading. */
 struct dispatch {
 	uint64_t time;       /* cdtime_t */
@@ -44,10 +46,17 @@ void dispatch_gauge(const struct dispatch *dispatch, const char *subject, const 
  * takes as long as the receivers do. -ENOMEM: an item was lost, and nothing is handed on. */
 int dispatch_batch(struct dispatch *dispatch);
 
-/* Hands a notification about the series of this name to collectd. No lock may be held: receivers
- * are called at once. A text longer than collectd's is cut. */
-void dispatch_notification(enum health health, const char *subject, const char *type,
-			   const char *instance, const char *text);
+/* Hands a notification about the series of this name to collectd, and keeps it as an event of this
+ * kind. No lock may be held: receivers are called at once. A text longer than collectd's is cut. */
+void dispatch_notification(const char *kind, enum health health, const char *subject,
+			   const char *type, const char *instance, const char *text);
+
+/* Keeps an event about a subject that nobody is notified of. ago_ns: how long ago it was. */
+void dispatch_event(const char *kind, enum health health, const char *subject, const char *text,
+		    uint64_t ago_ns);
+
+/* Keeps a notification as an event of this kind. */
+void dispatch_record(const char *kind, const struct notification_s *notification);
 
 /* A type_lookup in the daemon's types.db. -ENOENT, or -E2BIG: the type has too many data
  * sources. */

@@ -6,6 +6,7 @@
 #include "attach/attachment_list.h"
 #include "config/config.h"
 #include "config/name.h"
+#include "dispatch.h"
 #include "lacking.h"
 #include "notifier.h"
 #include "probe/profiler.h"
@@ -13,6 +14,8 @@
 #include "probe/sampler.h"
 #include "probe/upkeep.h"
 #include "probe_list.h"
+#include "recorder.h"
+#include "restart_event.h"
 #include "self.h"
 #include "service/service.h"
 #include "summary.h"
@@ -106,6 +109,7 @@ static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 
 	if (status)
 		message(LOG_ERR, "there are no notifications of events: %s", strerror(-status));
+	restart_events_record(&services);
 	summary_logged = summary_logged || summary_log(&services, list.probes, list.count);
 	self_read(&self, &services, list.probes, list.count, &sampler, &upkeep, helpers_stuck(),
 		  default_interval_s());
@@ -116,10 +120,11 @@ static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 static int ebpf_notification(const notification_t *notification,
 			     __attribute__((unused)) user_data_t *data)
 {
-	const char *subject = threshold_subject(notification);
-
-	if (subject)
-		profiler_request(&profiler, subject);
+	if (!threshold_has_sent(notification))
+		return 0;
+	dispatch_record("threshold", notification);
+	if (config.profiles.on_threshold.count && notification->severity != NOTIF_OKAY)
+		profiler_request(&profiler, notification->plugin_instance);
 	return 0;
 }
 
@@ -196,12 +201,16 @@ static void start_profiler(void)
 	struct error error;
 
 	check_on_threshold();
-	if (profiler_start(&profiler, &services, &upkeep, list.probes, list.count, &error) == 0) {
-		if (config.profiles.on_threshold.count)
-			plugin_register_notification("ebpf", ebpf_notification, NULL);
-		return;
-	}
-	message(LOG_ERR, "no profiles are written: %s", error.text);
+	if (profiler_start(&profiler, &services, &upkeep, list.probes, list.count, &error))
+		message(LOG_ERR, "no profiles are written: %s", error.text);
+}
+
+static void start_recorder(void)
+{
+	int status = recorder_start(config.event_file);
+
+	if (status)
+		message(LOG_ERR, "events are not kept: %s", strerror(-status));
 }
 
 static void notify_later(enum health health, const char *name, const char *text)
@@ -263,6 +272,8 @@ static int ebpf_init(void)
 	if (services.object.bpf)
 		start_upkeep();
 	start_profiler();
+	start_recorder();
+	plugin_register_notification("ebpf", ebpf_notification, NULL);
 	open_self();
 	lacking_log();
 	/* Returns to the system what libbpf needed for loading: the kernel's types, some
@@ -277,6 +288,7 @@ static int ebpf_shutdown(void)
 	profiler_stop(&profiler);
 	upkeep_stop(&upkeep);
 	sampler_stop(&sampler);
+	recorder_stop();
 	self_done(&self);
 	probe_list_done(&list);
 	lacking_done();

@@ -45,14 +45,15 @@ struct notifier_ring {
 static void send_event(const struct notifier_ring *r, const char *subject, const char *what,
 		       uint64_t more)
 {
-	const struct event *event = r->event;
+	const struct tag *tag = &r->event->tag;
 	char text[EVENT_TEXT_MAX + 32];
 
 	if (more)
 		snprintf(text, sizeof(text), "%s (and %llu more)", what, (unsigned long long)more);
 	else
 		snprintf(text, sizeof(text), "%s", what);
-	dispatch_notification(event->health, subject, event->tag.type, event->tag.instance, text);
+	dispatch_notification(tag->instance[0] ? tag->instance : tag->type, r->event->health,
+			      subject, tag->type, tag->instance, text);
 }
 
 static void name_service_of_row(struct services *services, uint32_t row, char *name, size_t size)

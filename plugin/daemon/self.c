@@ -41,7 +41,7 @@ void self_notify(enum health health, const char *name, const char *text)
 	char instance[128];
 
 	name_status(instance, sizeof(instance), name);
-	dispatch_notification(health, SUBJECT, "count", instance, text);
+	dispatch_notification("probe", health, SUBJECT, "count", instance, text);
 }
 
 void self_notify_later(struct self *self, enum health health, const char *name, const char *text)

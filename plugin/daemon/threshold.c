@@ -38,13 +38,8 @@ static bool is_by_threshold(void)
 	return name && !strcasecmp(name, CHECKER);
 }
 
-const char *threshold_subject(const notification_t *n)
+bool threshold_has_sent(const notification_t *n)
 {
-	if (n->severity != NOTIF_WARNING && n->severity != NOTIF_FAILURE)
-		return NULL;
-	if (strcmp(n->plugin, PLUGIN_NAME) != 0 || strcasecmp(n->host, hostname_g) != 0)
-		return NULL;
-	return has_meta(n, VALUE) && !has_meta(n, FROM_NETWORK) && is_by_threshold()
-		       ? n->plugin_instance
-		       : NULL;
+	return !strcmp(n->plugin, PLUGIN_NAME) && !strcasecmp(n->host, hostname_g) &&
+	       has_meta(n, VALUE) && !has_meta(n, FROM_NETWORK) && is_by_threshold();
 }

@@ -17,6 +17,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_pagecache.py \
 	tests/kernel/test_tcp.py \
 	tests/kernel/test_file_systems.py \
+	tests/kernel/test_events.py \
 	tests/kernel/test_files.py \
 	tests/kernel/test_syscalls.py \
 	tests/kernel/test_services.py \

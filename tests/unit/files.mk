@@ -40,6 +40,7 @@ UNIT_TESTS = \
 	tests/unit/config/test_unit \
 	tests/unit/daemon/test_batch \
 	tests/unit/daemon/test_dispatch \
+	tests/unit/daemon/test_event_file \
 	tests/unit/daemon/test_lacking \
 	tests/unit/daemon/test_leaks \
 	tests/unit/daemon/test_main \
@@ -47,10 +48,12 @@ UNIT_TESTS = \
 	tests/unit/daemon/test_memory \
 	tests/unit/daemon/test_notifier \
 	tests/unit/daemon/test_publish \
+	tests/unit/daemon/test_recorder \
 	tests/unit/daemon/test_threshold \
 	tests/unit/describe/test_help \
 	tests/unit/device/test_device_name \
 	tests/unit/event/test_event \
+	tests/unit/event/test_event_line \
 	tests/unit/event/test_limit \
 	tests/unit/helper/symbols/test_code \
 	tests/unit/helper/symbols/test_made \
@@ -107,6 +110,7 @@ UNIT_TESTS = \
 	tests/unit/service/test_process_row \
 	tests/unit/service/test_quota \
 	tests/unit/service/test_resolve \
+	tests/unit/service/test_restart \
 	tests/unit/service/test_restart \
 	tests/unit/service/test_row_name \
 	tests/unit/service/test_row_renamed \

@@ -29,6 +29,7 @@ static void test_defaults(void)
 	CHECK_UINT(read_text(&config, ""), 0);
 	CHECK_UINT(daemon_messages(), 0);
 	CHECK_TEXT(config.object_dir, "/default");
+	CHECK_HAS(config.event_file, "/lib/collectd/ebpf/events.jsonl");
 	CHECK_REAL(config.interval_s, 0, 0);
 	CHECK_UINT(config.max_services, 256);
 	CHECK_UINT(config_new_services(&config), 256);
@@ -50,6 +51,22 @@ static void test_defaults(void)
 	config_done(&config);
 }
 
+static void test_no_events(void)
+{
+	struct config config;
+
+	CASE("no events");
+	CHECK_UINT(read_text(&config, "EventFile \"\""), 0);
+	CHECK_INT(config.event_file == NULL, true);
+	config_done(&config);
+	CASE("no path");
+	CHECK_UINT(read_text(&config, "EventFile \"events\""), 1);
+	CHECK_HAS(daemon_message(0),
+		  "ignoring EventFile \"events\" in <Plugin ebpf>: it takes one absolute path");
+	CHECK_HAS(config.event_file, "/lib/collectd/ebpf/events.jsonl");
+	config_done(&config);
+}
+
 /* Every option with a valid value; names of options in any case. */
 static void test_all(void)
 {
@@ -57,6 +74,7 @@ static void test_all(void)
 				   "ContainerState \"/srv/a\"\n"
 				   "containerstate \"/srv/b\"\n"
 				   "SymbolHelper \"/opt/ebpf-symbols\"\n"
+				   "eventfile \"/srv/events\"\n"
 				   "Interval 2.5\n"
 				   "maxservices 100\n"
 				   "MaxMemory 1048576\n"
@@ -131,6 +149,7 @@ static void test_all(void)
 	CHECK_REAL(config.max_sampling, 12.5L, 0);
 	CHECK_REAL(config.max_overhead, 2.5L, 0);
 	CHECK_UINT(config.services_from, SERVICES_FROM_COMMANDS);
+	CHECK_TEXT(config.event_file, "/srv/events");
 	CHECK_TEXT(config.profiles.directory, "/srv/profiles");
 	CHECK_UINT(config.profiles.keep_hours, 87600);
 	CHECK_UINT(config.profiles.keep_mib, 1);
@@ -447,6 +466,7 @@ int main(void)
 {
 	message_to(daemon_record);
 	test_defaults();
+	test_no_events();
 	test_all();
 	test_services_from();
 	test_disk_name();

@@ -172,6 +172,7 @@ static bool start(void)
 
 	snprintf(text, sizeof(text),
 		 "ObjectDirectory \"%s\"\n"
+		 "EventFile \"\"\n"
 		 "MaxServices 64\n"
 		 "ServicesFrom \"commands\"\n"
 		 "<Service \"leaks\">\n"

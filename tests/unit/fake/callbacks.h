@@ -16,12 +16,20 @@
 
 void module_register(void);
 
+/* No events are kept, unless the text has a file for them. */
 static inline void configure(const char *text)
 {
-	oconfig_item_t *block = oconfig_read(text);
+	const char *first = strstr(text, "EventFile ") ? "" : "EventFile \"\"\n";
+	char *whole = malloc(strlen(first) + strlen(text) + 1);
+	oconfig_item_t *block;
 
+	if (!whole)
+		abort();
+	strcpy(stpcpy(whole, first), text);
+	block = oconfig_read(whole);
 	CHECK_INT(daemon_callbacks.config(block), 0);
 	oconfig_free(block);
+	free(whole);
 }
 
 /* The daemon drops the callbacks at shutdown, too. */

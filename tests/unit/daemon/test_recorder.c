@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The thread that keeps events: what it is given is in the file when it has stopped, and a file that cannot be written
+ * is one message.
+ */
+#include "tests/unit/testing.h"
+
+#include "tests/unit/fake/daemon.h"
+#include "tests/unit/messages.h"
+#include "tests/unit/scratch_directory.h"
+
+#include "plugin/daemon/recorder.h"
+#include "plugin/util/message.h"
+
+#define FLOOD 10000 /* of less than two full files */
+
+static char path[512];
+
+static size_t count_lines(const char *name)
+{
+	char *text = scratch_read(name);
+	size_t count = 0;
+
+	for (const char *at = text; *at; at++)
+		count += *at == '\n';
+	free(text);
+	return count;
+}
+
+static void add(unsigned count)
+{
+	const struct event_line line = { .service = "web", .text = "it has happened" };
+
+	for (unsigned i = 0; i < count; i++)
+		recorder_add(&line);
+}
+
+static void wait_for_messages(size_t count, const char *text)
+{
+	for (unsigned i = 0; i < 6000 && messages_with(text) < count; i++)
+		usleep(10000);
+	CHECK_UINT(messages_with(text), count);
+}
+
+static void test_start(void)
+{
+	unsigned before = testing_open_files();
+
+	CASE("not started");
+	add(1);
+	CHECK_INT(recorder_start(NULL), 0);
+	add(1);
+	recorder_stop();
+	recorder_stop();
+	CASE("started twice");
+	for (size_t i = 1; i <= 2; i++) {
+		CHECK_INT(recorder_start(path), 0);
+		add(3);
+		recorder_stop();
+		add(1);
+		CHECK_UINT(count_lines("ebpf/events.jsonl"), 3 * i);
+	}
+	CHECK_UINT(daemon_messages(), 0);
+	CHECK_UINT(testing_open_files(), before);
+}
+
+static void test_failure(void)
+{
+	CASE("something else has its name");
+	unlink(path);
+	CHECK_INT(mkdir(path, 0700), 0);
+	CHECK_INT(recorder_start(path), 0);
+	wait_for_messages(1, "events are not kept in ");
+	CHECK_HAS(message_with("events are not kept in "),
+		  "something else has this name; remove it; all else goes on");
+	add(2);
+	recorder_stop();
+	CHECK_UINT(daemon_messages(), 1);
+	CHECK_INT(recorder_start(path), 0);
+	wait_for_messages(2, "events are not kept in ");
+	rmdir(path);
+	add(1);
+	wait_for_messages(1, " again; 0 were lost");
+	recorder_stop();
+	CHECK_UINT(count_lines("ebpf/events.jsonl"), 1);
+	daemon_clear();
+}
+
+/* What is not in the file is lost, which a message says. */
+static void test_flood(void)
+{
+	size_t written, lost = 0;
+
+	CASE("a flood");
+	unlink(path);
+	CHECK_INT(recorder_start(path), 0);
+	add(FLOOD);
+	recorder_stop();
+	written = count_lines("ebpf/events.jsonl") + count_lines("ebpf/events.jsonl.1");
+	for (size_t i = 0; i < daemon_messages(); i++)
+		lost += (size_t)strtoul(daemon_message(i), NULL, 10);
+	CHECK_UINT(written + lost, FLOOD);
+}
+
+int main(void)
+{
+	message_to(daemon_record);
+	scratch_begin();
+	snprintf(path, sizeof(path), "%s", scratch_path("ebpf/events.jsonl"));
+	test_start();
+	test_failure();
+	test_flood();
+	scratch_end();
+	return testing_end();
+}
