@@ -12,7 +12,7 @@ import time
 
 POINTS = 361    # of a curve, at most: an hour of readings, 10 seconds apart
 PATIENCE = 5    # seconds, for a lock
-REPLY = 20     # seconds, for rrdcached to write what it has of one file
+REPLY = 20      # seconds, for rrdcached to write what it has of one file
 CACHED = "RRDCACHED_ADDRESS"
 
 SMALLEST, LARGEST = 1e-30, 1e30     # the range of plausible values; arithmetic on others might overflow
@@ -73,7 +73,7 @@ def request(command, *arguments):
 
 def _silent(reason):
     return Unavailable(f"rrdcached at {os.environ.get(CACHED)} does not answer: {reason.rpartition(': ')[2].rstrip('.')}; "
-                       f"start it, or unset {CACHED} to draw what it has written so far")
+                       f"start it again, or unset {CACHED} to draw what it has written so far")
 
 
 def _give_up(*_):

@@ -50,7 +50,7 @@ def attempt(directory, row):
     user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
     done = subprocess.run(["/usr/bin/python3", os.path.join(directory, "contrib", tool), *arguments], cwd=directory,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60, **user,
-                          env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"})
+                          env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "TZ": "UTC"})
     # The usage goes on in lines that begin with blanks.
     said = [line.replace(directory, "@TOP@") for line in done.stderr.splitlines() if not re.match("usage: |  ", line)]
     return done.returncode, said, done.stdout
