@@ -139,6 +139,9 @@ def by_class(file, success="line"):
             Series(file, without=SUCCESSES | {"5xx", "4xx"}), Series(file, only=SUCCESSES, draw=success))
 
 
+STATISTICS = "From the kernel's statistics, which the plugin enables for 0.2 s about every five minutes."
+
+
 # Section -> a picture each, for every service that has one of the series.
 GRAPHS = {
     "Requests": (
@@ -214,34 +217,51 @@ GRAPHS = {
             Series("contextswitch-involuntary", label="involuntary"))),
     ),
     "The plugin": (
-        Graph("Cost of probes", unit.Unit("percent of all CPUs"), (Series("percent-overhead_*"),)),
-        Graph("Time of a reading", unit.SECONDS, (Series("duration-read_*", "seconds"),)),
-        Graph("CPU time of walks", unit.SECONDS, (Series("duration-walk_*", "seconds"),)),
-        Graph("Mean run of a BPF program", unit.SECONDS, (Series("duration-run_*", "seconds"),), log=True),
-        Graph("Runs of BPF programs", unit.RATE, (Series("operations_per_second-run_*"),)),
-        Graph("Kernel memory of the maps", unit.BYTES, (Series("memory-maps_*"),)),
+        Graph("Cost of probes", unit.Unit("percent of all CPUs"), (Series("percent-overhead_*"),),
+              help="An estimate of what each probe costs."),
+        Graph("Time of a reading", unit.SECONDS, (Series("duration-read_*", "seconds"),),
+              help="Of the last reading of each probe."),
+        Graph("CPU time of walks", unit.SECONDS, (Series("duration-walk_*", "seconds"),),
+              help="Of the last walk of each probe over all processes or threads."),
+        Graph("Mean run of a BPF program", unit.SECONDS, (Series("duration-run_*", "seconds"),), log=True, help=STATISTICS),
+        Graph("Runs of BPF programs", unit.RATE, (Series("operations_per_second-run_*"),), help=STATISTICS),
+        Graph("Kernel memory of the maps", unit.BYTES, (Series("memory-maps_*"),),
+              help="The memory of the BPF maps of each probe."),
         Graph("Services", unit.NUMBER, (
             Series("objects-services", label="own series"), Series("objects-services_other", label="under other"),
-            Series("objects-services_without_name", label="named by id"))),
+            Series("objects-services_without_name", label="named by id")),
+              help="Services with series of their own, command names that count as other, and containers that are named by "
+              "their ids."),
         Graph("Names refused", unit.RATE, (
             Series("total_events-names_refused_services", label="new names"),
-            Series("total_events-cgroups_refused_services", label="cgroups"))),
-        Graph("Insertions refused", unit.RATE, (Series("total_events-refused_*"),)),
-        Graph("Events missed", unit.RATE, (Series("total_events-missed_*"),)),
-        Graph("CPU time of a sampler's run", unit.SECONDS, (Series("duration-sample_*", "seconds"),), log=True),
-        Graph("Runs of samplers", unit.RATE, (Series("operations_per_second-sample_*"),)),
-        Graph("Stacks lost", unit.RATE, (Series("total_events-stacks_lost_*"),)),
-        Graph("CPU of samplers", unit.CPU, (Series("percent-sample_*"),)),
-        Graph("Events not reported", unit.RATE, (Series("total_events-events_*"),)),
-        Graph("Rows in use", unit.NUMBER, (Series("objects-rows_*"),)),
-        Graph("Services without a row", unit.NUMBER, (Series("objects-services_without_row_*"),)),
-        Graph("Processes without a row", unit.NUMBER, (Series("objects-processes_without_row", label="processes"),)),
-        Graph("Labels with series", unit.NUMBER, (Series("objects-keys_*"),)),
-        Graph("Labels under other", unit.NUMBER, (Series("objects-other_*"),)),
-        Graph("Counts under other", unit.SHARE, (Series("percent-other_*"),)),
-        Graph("Rows given back", unit.RATE, (Series("total_events-rows_returned_*"),)),
-        Graph("Helpers that wait for a file", unit.NUMBER, (Series("objects-helpers_stuck", label="helpers"),)),
-        Graph("Hooks in use", unit.Unit("hook set, 0 is off", whole=True), (Series("count-tier_*"),)),
+            Series("total_events-cgroups_refused_services", label="cgroups")),
+              help="New names that MaxNewServices refused, and cgroups that were not inspected."),
+        Graph("Insertions refused", unit.RATE, (Series("total_events-refused_*"),), help="Entries that found no room in a map."),
+        Graph("Events missed", unit.RATE, (Series("total_events-missed_*"),),
+              help="Events that the programs of a probe did not see."),
+        Graph("CPU time of a sampler's run", unit.SECONDS, (Series("duration-sample_*", "seconds"),), log=True,
+              help="The CPU time of one sample."),
+        Graph("Runs of samplers", unit.RATE, (Series("operations_per_second-sample_*"),), help="Samples, of each sampler."),
+        Graph("CPU of samplers", unit.CPU, (Series("percent-sample_*"),), help="CPU time of all samples, of each sampler."),
+        Graph("Stacks lost", unit.RATE, (Series("total_events-stacks_lost_*"),), help="Stacks that found no room."),
+        Graph("Events not reported", unit.RATE, (Series("total_events-events_*"),),
+              help="Events that were lost on their way (dropped), or have no notification (suppressed)."),
+        Graph("Rows in use", unit.NUMBER, (Series("objects-rows_*"),),
+              help="Of each probe; Rows in its Probe block is the limit."),
+        Graph("Services without a row", unit.NUMBER, (Series("objects-services_without_row_*"),),
+              help="Services that found no free row of a probe, and have no series of it."),
+        Graph("Processes without a row", unit.NUMBER, (Series("objects-processes_without_row", label="processes"),),
+              help="Processes of services with PerProcess that found no free row."),
+        Graph("Labels with series", unit.NUMBER, (Series("objects-keys_*"),),
+              help="Labels, such as upstreams, with series of their own; Rows in the Probe block is the limit."),
+        Graph("Labels under other", unit.NUMBER, (Series("objects-other_*"),), help="Labels that count as other."),
+        Graph("Counts under other", unit.SHARE, (Series("percent-other_*"),), help="The share of labels that count as other."),
+        Graph("Rows given back", unit.RATE, (Series("total_events-rows_returned_*"),),
+              help="Rows that were taken from nearly idle services."),
+        Graph("Helpers that wait for a file", unit.NUMBER, (Series("objects-helpers_stuck", label="helpers"),),
+              help="The file does not answer. Most such files are on FUSE or a network file system."),
+        Graph("Hooks in use", unit.Unit("hook set, 0 is off", whole=True), (Series("count-tier_*"),),
+              help="0 also while a reading fails or MaxOverhead pauses the probe."),
     ),
 }
 OTHERS = "Other metrics"    # the section of series without a definition

@@ -27,7 +27,13 @@ table { border-spacing: 0; font-size: .9rem; }
 th, td { padding: .35rem .7rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 td code { white-space: nowrap; }
 pre { overflow-x: auto; }
-:target { background: var(--card); outline: 2px solid var(--link); }
+:target { scroll-margin-top: 3rem; box-shadow: inset .3rem 0 var(--link); }
+@media (max-width: 44rem) {
+  tr:first-child { display: none; }
+  tr, td { display: block; border: 0; padding: .15rem .7rem; }
+  tr { padding: .4rem 0; border-bottom: 1px solid var(--line); }
+  td:first-child { font-weight: 600; }
+  td:not(:first-child)::before { content: attr(data-of) ": "; color: var(--soft); } }
 """
 
 Meaning = collections.namedtuple("Meaning", "title html ids")   # ids: name of a series -> id of what is about it
@@ -94,9 +100,10 @@ class Page:
     def _table(self, rows):
         heads, _, *body = rows
         prefix = "part-" if heads[0] == "part" else ""
-        lines = [("", "th", heads)] + [(self._id(cells[0], prefix), "td", cells) for cells in body]
-        html = "".join(f"<tr{own}>" + "".join(f"<{kind}>{_inline(cell)}</{kind}>" for cell in cells) + "</tr>\n"
-                       for own, kind, cells in lines)
+        html = "<tr>" + "".join(f"<th>{_inline(head)}</th>" for head in heads) + "</tr>\n"
+        for cells in body:
+            shown = "".join(f'<td data-of="{escape(head)}">{_inline(cell)}</td>' for head, cell in zip(heads, cells))
+            html += f"<tr{self._id(cells[0], prefix)}>{shown}</tr>\n"
         self.html.append(f'<div class="wide"><table>\n{html}</table></div>')
 
     def _id(self, text, prefix):

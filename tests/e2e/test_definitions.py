@@ -20,6 +20,7 @@ import unit  # noqa: E402
 from chart import Chart  # noqa: E402
 from curve import Curve, largest  # noqa: E402
 from definitions import GRAPHS, ORANGE, RED, Graph, Series  # noqa: E402
+from explain import explanation  # noqa: E402
 from rrd import Grid  # noqa: E402
 
 NAN = math.nan
@@ -77,6 +78,13 @@ def test_self(check):
                               if not any(fnmatch.fnmatch(file, pattern) for pattern in drawn)], [])
 
 
+def test_help(check):
+    """Each graph says what it shows."""
+    graphs = [*(graph for section in GRAPHS.values() for graph in section), *definitions.OVERVIEW]
+    without = [graph.title for graph in graphs if not explanation(graph, {one.label for one in graph.series})]
+    check.equal("graphs without an explanation", without, [])
+
+
 def test_meaning(check):
     page = meaning.read()
     text = re.sub(r"<code>.*?</code>|<pre>.*?</pre>", "", page.html, flags=re.S)
@@ -105,5 +113,5 @@ def test_missing(check):
 
 
 with Check() as checks:
-    for test in (test_largest, test_classes, test_self, test_meaning, test_missing):
+    for test in (test_largest, test_classes, test_self, test_help, test_meaning, test_missing):
         test(checks)
