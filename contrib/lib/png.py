@@ -62,7 +62,7 @@ def sources(service, graph, span, curves):
 
 def _expression(service, number, of):
     """The elements that define curve `number` as the sum of these (series, file)."""
-    names = [f"d{number}x{place}" for place in range(len(of))]
+    names = [f"d{number}x{index}" for index in range(len(of))]
     yield from (rrd.define(name, service.path(file), series.source) for name, (series, file) in zip(names, of))
     scaled = [f"{name},{series.scale:g},*" for name, (series, _) in zip(names, of)]
     yield f"CDEF:c{number}=" + ",".join(scaled) + ",ADDNAN" * (len(of) - 1)
@@ -108,11 +108,11 @@ def _title(service, graph, span):
     """What, where and when; names that are too long are cut."""
     begin, end = time.localtime(span.start), time.localtime(span.end)
     until = time.strftime("%T" if begin[:3] == end[:3] else "%F %T", end)
-    rest = f": {graph.title}, {time.strftime('%F %T', begin)} to {until} {end.tm_zone}"
+    when = f": {graph.title}, {time.strftime('%F %T', begin)} to {until} {end.tm_zone}"
     names = service.title, service.host
-    room = TITLE - len(rest) - len(" on ")
+    room = TITLE - len(when) - len(" on ")
     most = TITLE if len("".join(names)) <= room else max(10, room // 2)
-    return printable(" on ".join(shortened(name, most) for name in names) + rest)
+    return printable(" on ".join(shortened(name, most) for name in names) + when)
 
 
 def draw(service, graph, span):

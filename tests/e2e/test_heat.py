@@ -128,7 +128,7 @@ map.remove();
 seen.left = document.querySelectorAll("canvas, .heated").length;
 </script>"""
 SCRIPTS = "dom.js", "units.js", "colors.js", "time.js", "curve.js", "plot.js", "heat.js"
-LOOK = "const look = page => page.defaultView.eval('seen');"
+SEEN = "const look = page => page.defaultView.eval('seen');"
 
 
 def test_drawn(check):
@@ -143,7 +143,7 @@ def test_drawn(check):
     scripts = "".join(f'<script src="file://{TOP}/contrib/lib/{name}"></script>' for name in SCRIPTS)
     with open(os.path.join(check.dir, "heat.html"), "w", encoding="utf-8") as page:
         page.write(DRAW % (scripts, text))
-    seen, = browse(check.dir, LOOK, [f"file://{page.name}"], (600,))
+    seen, = browse(check.dir, SEEN, [f"file://{page.name}"], (600,))
     seen = json.loads(json.dumps(seen).replace("\\u00a0", " "))
     dark = seen["dark"]
     check.equal("cells with a colour", [[value > 0 for value in row] for row in dark],
