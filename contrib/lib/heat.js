@@ -17,6 +17,8 @@ class HeatMap {
     /* Before the moment is told to show(). */
     plot.addEventListener("pointermove", event => this.point(event), true);
     plot.addEventListener("pointerleave", () => this.point(null));
+    this.sizes = new ResizeObserver(() => this.width && this.width !== element.clientWidth && this.redraw());
+    this.sizes.observe(element);
   }
 
   setView(from, to) {
@@ -161,6 +163,7 @@ class HeatMap {
   }
 
   remove() {
+    this.sizes.disconnect();
     this.canvas.remove();
     this.legend.remove();
   }
