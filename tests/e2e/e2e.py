@@ -27,13 +27,16 @@ class Markup(html.parser.HTMLParser):
         self.source, self.links, self.text = source, [], ""
         self.table = {}     # {first cell: {heading: cell}} of all its tables
         self.notes = {}     # {first cell: what is said below it}
+        self.about = {}     # attributes of the page
         self.rows = None
         self.feed(source)
         self.close()
 
     def handle_starttag(self, tag, attrs):
         self.links += [value for name, value in attrs if name in ("href", "src")]
-        if tag == "table":
+        if tag == "body":
+            self.about = dict(attrs)
+        elif tag == "table":
             self.rows = []
         elif tag == "tr":
             self.rows.append([])
@@ -148,6 +151,9 @@ def check_output(check, folder):
     wanted = {f"services/{host}/{name}.html" for host, name in output.services}
     check.equal("pages of services that are missing or too many", output.files("services") ^ wanted, set())
     pages = {name: output.page(name) for name in output.files(".") if name.endswith(".html")}
+    names = {name: (page.about["data-host"], page.about["data-service"]) for name, page in pages.items() if name.startswith("services/")}
+    check.equal("pages that are of another service", [name for name, (host, service) in names.items()
+                                                      if name != f"services/{json.loads(host)}/{json.loads(service)}.html"], [])
     dead = [link for name, page in pages.items() for link in output.dead(page.links, name)]
     check.equal("links of pages to nowhere", [link for link in dead if INSTALLED or "/dygraph.min." not in link], [])
     check.equal("links of data to nowhere", {name: dead for name, one in data.items() if (dead := output.dead(one.links()))}, {})

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Tests of collectd, the tools and the documents as a user has them.
 E2E_TESTS = \
+	tests/e2e/test_again.py \
 	tests/e2e/test_bpftrace.py \
 	tests/e2e/test_bpftrace_program.py \
 	tests/e2e/test_check.py \
