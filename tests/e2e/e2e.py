@@ -86,8 +86,9 @@ class Data:
     def links(self):
         charts = self.all + self.members.get("request_times", [])
         curves = [curve for chart in charts for curve in chart["curves"]]
-        found = [one[word] for many, word in ((charts, "link"), (charts, "doc"), (curves, "link")) for one in many]
-        return [*filter(None, found), *(other["link"] for chart in charts for other in chart["others"]), *self.markup().links]
+        others = [other for chart in charts for other in chart["others"]]
+        found = [one[word] for many, word in ((charts, "link"), (charts, "doc"), (curves, "link"), (others, "link")) for one in many]
+        return [*filter(None, found), *self.markup().links]
 
 
 class Output:

@@ -5,18 +5,19 @@
 TARGET is packets (of collectd's network plugin), replies (of its unixsock plugin) or names (of hosts, services and
 files, in pages and on a terminal); a run is one packet, conversation or set of names. The same seed gives the same
 runs. However it comes, there is no exception but the documented one, no run takes long or much memory, nothing that is
-shown on a terminal has a control character, and a page has the elements of a harmless one and no others.
+shown on a terminal has a control character, pages and the HTML in their data have the elements of harmless ones and no others,
+and links lead to pages of the folder.
 """
 
 import argparse
 import contextlib
-import collections
 import html.parser
 import io
 import json
 import math
 import os
 import random
+import re
 import resource
 import struct
 import sys
@@ -26,25 +27,28 @@ import zlib
 
 TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
+sys.path.insert(1, os.path.join(TOP, "tests", "e2e"))
 sys.dont_write_bytecode = True
+import data  # noqa: E402
 import flame  # noqa: E402
-import host  # noqa: E402
 import live  # noqa: E402
-import machine  # noqa: E402
 import name  # noqa: E402
 import network  # noqa: E402
 import page  # noqa: E402
 import rrd  # noqa: E402
+import span  # noqa: E402
 import stacks  # noqa: E402
 import table  # noqa: E402
 import unixsock  # noqa: E402
+from about import About  # noqa: E402
 from columns import UPSTREAM_COLUMNS  # noqa: E402
-from definitions import OVERVIEW  # noqa: E402
+from e2e import Data  # noqa: E402
 from service import Service  # noqa: E402
 from text import printable  # noqa: E402
 
-Span = collections.namedtuple("Span", "name title start end")
 RUNS = {"packets": 10000, "replies": 1500, "names": 25}     # two seconds each
+START = 10 ** 9     # of the span that is drawn
+LINK = re.compile(r"(services|hosts)/[\w.~%/-]+\.html|meaning\.html#[\w-]+")
 SLOW = 2            # seconds of CPU
 MEMORY = 512 << 20  # bytes of all
 CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")   # of Unicode's categories
@@ -232,7 +236,7 @@ def fuzz_replies(chosen, runs):
 
 class Elements(html.parser.HTMLParser):
     """The elements of a page with the names of their attributes; each that is begun ends."""
-    ALONE = {"meta", "input", "br", "path", "wbr"}
+    ALONE = {"meta", "link", "input", "br", "wbr"}
 
     def __init__(self, text):
         super().__init__()
@@ -256,11 +260,11 @@ class Elements(html.parser.HTMLParser):
         check(False, f"a comment: {data}")
 
 
-class StoredTexts:
+class Stored:
     """In place of a directory: what is written there."""
 
-    def __init__(self, texts):
-        self.texts = texts
+    def __init__(self):
+        self.texts = {}     # name, perhaps of several files -> texts
 
     def folder(self, name):
         check("/" not in name and name not in ("", ".", ".."), f"a directory called {name!r}")
@@ -268,7 +272,7 @@ class StoredTexts:
 
     def write(self, name, text):
         check("/" not in name, f"a file called {name!r}")
-        self.texts.append(text)
+        self.texts.setdefault(name, []).append(text)
 
     def __enter__(self):
         return self
@@ -280,17 +284,14 @@ class StoredTexts:
 def of_rrdtool(chosen):
     """What it says of any file."""
     def request(command, *arguments):
-        "".join(arguments).encode()
         if command == "last":
-            return 10 ** 9 - 1
+            return START + 599
         if command == "info":
-            return {"ds[value].index": 0, f"ds[{as_bytes(some_text(chosen)).decode(errors='replace')}].index": 1}
-        # Some files cannot be read.
-        files = [one.partition("=")[2] for one in arguments if one.startswith("DEF")]
-        if any(zlib.crc32(as_bytes(file)) % 8 == 0 for file in files):
-            raise rrd.Refused(some_text(chosen))
-        row = tuple(chosen.choice((*NUMBERS, None, math.inf)) for _ in files)
-        return {"meta": {"start": 10 ** 9 - 600, "step": 30}, "data": [row] * 20}
+            return {"ds[value].index": 0, f"ds[{some_text(chosen)}].index": 1}
+        # Of some files there is no finite number.
+        row = tuple(math.inf if zlib.crc32(as_bytes(one.partition("=")[2])) % 8 == 0 else chosen.choice((*NUMBERS, None))
+                    for one in arguments if one.startswith("DEF"))
+        return {"meta": {"start": START, "step": 30}, "data": [row] * 20}
 
     rrd.request = request
 
@@ -306,31 +307,42 @@ def flame_of(chosen):
 
 
 def pages(names, chosen):
-    """names: of hosts, each with those of services"""
-    spans = [Span("span", "", 10 ** 9 - 600, 10 ** 9)]
-    hosts, all_services = {}, []
+    """Draws them. names: of hosts, each with those of services. Returns the texts of all files, by the ends of their names"""
+    spans, found, hosts, output = [span.only(START, START + 600)], {}, {}, Stored()
+    level, = span.levels(spans)
     for host_name, services in names.items():
-        made = []
-        for service_name in services:
-            one = Service(host_name, service_name, name.parent(service_name, services), "/none")
+        found[host_name] = [Service(host_name, one, name.parent(one, services), "/none") for one in services]
+        for one in found[host_name]:
             one.files = [*dict.fromkeys(wanted(chosen) for _ in range(8)), "gauge-" + file_name(chosen), file_name(chosen)]
-            one.read(spans)
-            made.append(one)
-        made = [one for one in made if one.read_spans]
-        weights = {(one, graph): one.weight(graph, spans) for one in made for graph in OVERVIEW}
-        if made:
-            hosts[host_name] = host.order(made, weights), host.pick_colors(made, weights)
-        all_services += made
-    texts, summaries = [], {}
-    for one in all_services:
-        page.write_sheet(StoredTexts(texts), one, spans, lambda _: flame_of(chosen))
-    for host_name, (made, _) in hosts.items():
-        found = machine.findings(made, spans)
-        machine.write(StoredTexts(texts), host_name, spans, found)
-        summaries |= {(host_name, span): machine.summary(host_name, span, many) for span, many in found.items()}
-    page.write_index(StoredTexts(texts), "title", ["note"], spans, hosts, summaries)
-    check_letters(table.lines([(one.title, one.figures(spans[0])) for one in all_services], width=80))
-    return texts
+        shown, colors = data.read_level(found[host_name], level, spans, lambda *_: None)
+        if shown:
+            hosts[host_name] = shown
+            data.write_level(output, shown, level, spans, colors, lambda _: lambda _: flame_of(chosen), True)
+    page.write_shells(output, "title", hosts, list(hosts))
+    known = About("key", spans, found)
+    known.add(level, START, hosts, START)
+    if hosts:
+        known.write(output, "title", ["note"], spans, hosts)
+    check_letters(table.lines([(one.title, one.figures(spans[0])) for many in hosts.values() for one in many], width=80))
+    return {end: [text for name, many in output.texts.items() if name.endswith(end) for text in many] for end in (".html", ".js")}
+
+
+def no_number(text):
+    check(False, f"{text} in JSON")
+
+
+def markup(texts):
+    """All HTML of pages and of their data."""
+    found = texts[".html"]
+    for text in texts[".js"]:
+        function, _, rest = text.partition("(")
+        members = json.loads(rest.removesuffix(");\n"), parse_constant=no_number)
+        check(text.isascii(), "a script with other than ASCII")
+        if function == "data":
+            file = Data(members)
+            check(all(map(LINK.fullmatch, file.links())), f"links of {members['service']!r}: {file.links()}")
+            found.append(file.markup().source)
+    return found
 
 
 def file_name(chosen):
@@ -343,13 +355,13 @@ def fuzz_names(chosen, runs):
     of_rrdtool(chosen)
     harmless = set()
     for seed in range(10):
-        for text in pages({"db1": ["my_web", "my_web-7-100", "self"], "db2": ["web", "mail"]}, random.Random(seed)):
+        for text in markup(pages({"db1": ["my_web", "my_web-7-100", "self"], "db2": ["web", "mail"]}, random.Random(seed))):
             harmless |= Elements(text).found
     for _ in range(runs):
         names = {file_name(chosen): {file_name(chosen) for _ in range(chosen.choice((1, 3, 12)))}
                  for _ in range(chosen.choice((1, 1, 3)))}
         with contextlib.redirect_stderr(io.StringIO()) as complaints:
-            texts = pages(names, chosen)
+            texts = markup(pages(names, chosen))
         check_letters(complaints.getvalue().split("\n"))
         for text in texts:
             strange = Elements(text).found - harmless
