@@ -46,8 +46,6 @@ HERE = [
     (r"DIRECTORY", "/tmp/pages"),
     (r"(--stacks \S+)$", r"\1 --output /tmp/stacks"),
     (r"(--triage|--upstreams)$", r"\1 --once"),
-    (r"--compare web --compare api", "--compare nginx --compare other"),
-    (r"--start -1h --compare web --before -1d", "--start -4s --compare nginx --before -4s"),
     (r"^(ebpf-bpftrace .*)$", r"timeout -s INT 60 \1 | grep -m 1 PUTVAL"),
     *(() if LONG else [(r"--seconds 60", "--seconds 12")])]
 # Why a block is not followed; by how it begins.
@@ -55,12 +53,13 @@ TABLE, SAID, OTHER_PROGRAM = "a table", "what other machines say", "a bpftrace p
 LEFT = {
     "docs/security.md": {"capability bpf,": "needs AppArmor"},
     "docs/rollout.md": {"services that answer no requests x": TABLE},
-    "docs/collectd-ebpf.pod": {"a Service block ": TABLE, "services: 31": SAID, "OOM kill: nginx": SAID},
+    "docs/collectd-ebpf.pod": {"a Service block ": TABLE, "NUMBER-ADDRESS:PORT": TABLE, "Deployment ": TABLE, "ebpf-nginx ": TABLE,
+                              "services: 31": SAID, "OOM kill: nginx": SAID},
     "docs/ebpf-bpftrace.pod": {
         "count(), sum()": TABLE, "tracepoint:": OTHER_PROGRAM, "interval:s:10": OTHER_PROGRAM,
         "Defaults!/usr/bin/ebpf-bpftrace": "needs sudo: test_bpftrace.py"},
     "docs/ebpf-convert.pod": {"counter X_total": TABLE, "ebpf-convert /opt/exporter/": "needs ebpf_exporter: test_convert.py"},
-    "docs/ebpf-graph.pod": {"Processes     cron forks": SAID, "LAYER ": TABLE, "main;handle;parse 17": "a file, not output"},
+    "docs/ebpf-graph.pod": {"Requests      db has": SAID, "LAYER ": TABLE, "main;handle;parse 17": "a file, not output"},
     "docs/ebpf-tidy.pod": {"ps -eo unit": "needs units of systemd: test_tidy.py"},
     "docs/ebpf-top.pod": {"NAME ": TABLE, "? ": TABLE}}
 # Mentions of a tool in a sentence, which are not whole commands, or need a terminal (test_top.py) or profiles (test_flame.py).
