@@ -8,8 +8,10 @@ import math
 import os
 import time
 
+import data
 import page
 import span
+from text import printable
 from version import VERSION
 
 FILE = "about.js"
@@ -42,17 +44,18 @@ class About:
         try:
             members = json.loads(text[len("about("):text.rindex(")")])
             for level in self.spans if members["key"] == self.key else ():
-                self._claim(members, level, written)
+                self._claim(output, members, level, written)
         except WRONG:
             self.levels, self.services = {}, {}
 
-    def _claim(self, members, level, written):
+    def _claim(self, output, members, level, written):
         noted = next((one for one in members["levels"] if one["name"] == level.name), None)
         if not noted or noted["spans"] != self.spans[level] or not self._is_fresh(level, noted, written):
             return
         services = {(host["name"], service["name"]) for host in members["hosts"] for service in host["services"]
                     if level.name in service["levels"]}
-        if services and services <= {(host, service.name) for host, many in self.found.items() for service in many}:
+        there = {(host, service.name) for host, many in self.found.items() for service in many}
+        if services and services <= there and all(data.is_there(output, host, level) for host in dict(services)):
             self._note(level, services, {word: int(noted[word]) for word in TIMES})
 
     @staticmethod
@@ -93,5 +96,5 @@ class About:
         output.write(FILE, page.script("about", json.dumps(members)))
 
     def _service(self, service):
-        return {"name": service.name, "title": service.title, "levels": self.services[service.host, service.name],
+        return {"name": service.name, "title": printable(service.title), "levels": self.services[service.host, service.name],
                 "device": service.is_device, "process_of": service.parent if service.is_process else ""}

@@ -126,6 +126,12 @@ def write_level(output, services, level, spans, colors, flames_of, is_whole):
         folder.write(level.name + ".js", page.script("data", of_host(name, services, level, spans, colors, is_whole)))
 
 
+def is_there(output, host_name, level):
+    """Whether a host's level has been written."""
+    with output.folder(page.DATA) as top, top.folder(host_name) as folder:
+        return bool(folder.begin_of(level.name + ".js", 1))
+
+
 def remove_others(output, known):
     """Removes data of services, levels and hosts that are no longer shown. known: an About"""
     shown = {host for host, _ in known.services}

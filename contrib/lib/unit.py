@@ -26,10 +26,6 @@ class Unit:
         """Three digits, prefix and symbol: 12.3 ms, 3.02 MiB."""
         return self._write(value, self._digits)
 
-    def tick(self, value):
-        """The label of an axis: without trailing zeros, and without a unit after a power of ten."""
-        return self._power(value) if self.exponent else self._write(value, "{:g}".format)
-
     def short(self, value):
         """For a narrow column, whose heading has the unit: 12.3ms, 3.02Mi."""
         return self.write(value).removesuffix("/s").removesuffix("B").replace(NBSP, "")
