@@ -135,10 +135,11 @@ class HeatMap {
       context.fillText(writeTick(value, heat.unit), this.left - 6, Math.min(Math.max(y, 6), base));
     }
     Object.assign(context, {textAlign: "center", textBaseline: "bottom"});
-    /* As plot.js has them, so that they are those of other charts. */
-    for (const [moment, text] of TimeAxis.labels(view, inner - this.left)) {
-      line(this.x(moment), 0, 0, base);
-      context.fillText(text, this.x(moment), base + BOTTOM);
+    for (const [moment, text] of TimeAxis.labels(view, inner)) {
+      const x = this.x(moment);
+      line(x, 0, 0, base);
+      /* As in plot.js. */
+      context.fillText(x < this.left + 18 ? "" : text, x, base + BOTTOM);
     }
   }
 
