@@ -17,6 +17,7 @@ import heat  # noqa: E402
 from chart import Chart  # noqa: E402
 from definitions import GRAPHS, OTHERS, Graph  # noqa: E402
 from rrd import Grid  # noqa: E402
+from text import printable  # noqa: E402
 from unit import BYTES, RATE, SECONDS  # noqa: E402
 
 GRID = Grid(10, 10, 2)
@@ -84,7 +85,7 @@ def test_keys(check):
     rates = {file: [number, number] for number in range(1, 30) for file in names(f"latency-syscall-{number}", 0, 1, 2)}
     check.equal("of 29", [one.key for one in maps(rates)], [str(number) for number in range(29, 29 - heat.KEYS_MAX, -1)])
     one, = maps({f"bucket-{HOSTILE}-0_16": [1, 1]})
-    check.equal("a hostile name is text", json.loads(one.json(GRID))["title"], f"{HOSTILE}: heat map")
+    check.equal("a hostile name is text", json.loads(one.json(GRID))["title"], f"{printable(HOSTILE)}: heat map")
 
 
 def test_among(check):
