@@ -76,10 +76,10 @@ def parse(arguments):
 
 
 def _iso(given):
-    """As rrdtool takes it, which knows no times of ISO 8601; others unchanged."""
+    """As rrdtool takes it, which knows no times of ISO 8601, and nothing but UTF-8."""
     match = ISO.fullmatch(given)
     if not match:
-        return given
+        return given.encode(errors="replace").decode()
     day, clock, zone = match.groups()
     try:
         moment = datetime.datetime.fromisoformat(f"{day}T{clock or '00:00'}{'+00:00' if zone == 'Z' else zone or ''}")
@@ -116,10 +116,8 @@ def _seconds(parser, start, end, option=""):
     backwards = re.fullmatch(r"start \((-?\d+)\) should be less than end \((-?\d+)\)", reason)
     if backwards:
         return list(map(int, backwards.groups()))
-    for which, name, given in (("start", option or "--start", start), ("end", option or "--end", end)):
-        if reason.startswith(f"{which} time: "):
-            parser.error(printable(f"argument {name}: no such time: {given!r}; {FORMS}"))
-    return parser.error(printable(f"argument {option or '--start'}: {reason}"))
+    name, given = ("--end", end) if "end time" in reason else ("--start", start)
+    return parser.error(f"argument {option or name}: no such time: {given!r}; {FORMS}")
 
 
 def check_choice(options):

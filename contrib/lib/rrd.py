@@ -57,6 +57,8 @@ def request(command, *arguments):
     give_up = time.monotonic() + PATIENCE
     while True:
         try:
+            # The module takes a text that is not UTF-8 for a null pointer.
+            "".join(arguments).encode()
             return getattr(module, command)(*arguments)
         except (module.OperationalError, module.ProgrammingError) as error:
             reason = str(error)

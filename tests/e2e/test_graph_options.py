@@ -59,6 +59,10 @@ def test_times(check):
     check.equal("times", {text: read.get(text) for text, want in TIMES.items() if want},
                 {text: want for text, want in TIMES.items() if want})
     check.equal("a time of rrdtool's", read.get("end-600s"), 1780300000 - 600)
+    for option in "--start", "--end":
+        status, said, _ = draw(check.dir, option, os.fsdecode(b"\xff"))
+        check.equal(f"{option} that is no text: exit status", status, 2)
+        check.contains(f"{option} that is no text", said[-1], rf"argument {option}: no such time: '\udcff'; ")
 
 
 def test_choice(check, tree):
