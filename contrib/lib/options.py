@@ -3,6 +3,7 @@
 
 import argparse
 import datetime
+import os
 import re
 import sys
 import time
@@ -71,6 +72,10 @@ def parse(arguments):
     options = parser.parse_args(joined.split("\0")[1:])
     if options.before and not options.stacks:
         parser.error("argument --before: needs --stacks; to compare services at two times, open compare.html")
+    for name, path in (("stacks", options.stacks), ("events", options.events)):
+        # The plugin makes its own file with the first event.
+        if path and path != EVENTS and not os.path.exists(path):
+            parser.error(f"argument --{name}: no such file: {path!r}")
     _read_times(parser, options)
     return options
 
