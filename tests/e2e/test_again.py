@@ -75,7 +75,7 @@ def test_spans(check, tree, output):
     check.equal("spans of the hour", list(pages.host("db1", "hour").members["spans"]), ["10min"])
 
 
-def test_gone(check, tree, output):
+def test_removed(check, tree, output):
     stacks = os.path.join(check.dir, "stacks")
     os.mkdir(stacks)
     with open(os.path.join(stacks, f"web-cpu-{time.strftime('%Y%m%d-%H', time.localtime(END))}.folded"), "w", encoding="ascii") as file:
@@ -117,7 +117,7 @@ def test_spoiled(check, tree, output):
         before = after
 
 
-class Kept:
+class OneFile:
     """In place of a folder: the text that is there."""
 
     def __init__(self, text=""):
@@ -130,12 +130,12 @@ class Kept:
         self.text = text
 
 
-def variants(value):
+def changes(value):
     """What is left of a value of JSON if a part of it is another thing, or missing."""
     yield from STRANGE
     parts = list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
     for key, part in parts:
-        for other in variants(part):
+        for other in changes(part):
             changed = copy.copy(value)
             changed[key] = other
             yield changed
@@ -148,7 +148,7 @@ def test_hostile(check):
     spans = [spans_of.last(name, END) for name in ("10min", "hour", "day")]
     service = types.SimpleNamespace(host="db1", name="web", title="web", is_device=False, is_process=False, read_spans={
         level: (types.SimpleNamespace(step=10),) for level in spans_of.levels(spans)})
-    found, folder = {"db1": [service]}, Kept()
+    found, folder = {"db1": [service]}, OneFile()
     first = about.About("key", spans, found)
     for level in spans_of.levels(spans):
         first.add(level, END - 100, found, END)
@@ -156,14 +156,14 @@ def test_hostile(check):
     members = json.loads(folder.text[6:-3])
     texts = [folder.text[:position] for position in range(0, len(folder.text), 7)]
     texts += ["", "about()", ")", "about(" + "[" * 100000 + ")", "about(" + '{"a":' * 100000 + ")"]
-    texts += [f"about({json.dumps(one)});\n" for one in variants(members)]
+    texts += [f"about({json.dumps(one)});\n" for one in changes(members)]
     taken = set()
     for text in texts:
         known = about.About("key", spans, found)
-        known.read(Kept(text), END - 1000)
+        known.read(OneFile(text), END - 1000)
         taken.add(len(known.levels))
         if known.levels:
-            known.write(Kept(), "title", [], spans, found)
+            known.write(OneFile(), "title", [], spans, found)
             if known.present() != found or not known.levels.keys() <= first.levels.keys():
                 check.true(f"what is taken over from {text[:2000]}", False, known.levels)
     check.equal("levels that are taken over from what is partly right", taken, {0, 1, 2})
@@ -196,6 +196,6 @@ with Check() as checks:
     test_fresh(checks, directory, os.path.join(checks.dir, "fresh"))
     test_spans(checks, directory, os.path.join(checks.dir, "spans"))
     test_spoiled(checks, directory, os.path.join(checks.dir, "spoiled"))
-    test_gone(checks, directory, os.path.join(checks.dir, "gone"))
+    test_removed(checks, directory, os.path.join(checks.dir, "gone"))
     test_hostile(checks)
     test_names(checks)

@@ -335,8 +335,8 @@ def markup(texts):
     """All HTML of pages and of their data."""
     found = texts[".html"]
     for text in texts[".js"]:
-        function, _, rest = text.partition("(")
-        members = json.loads(rest.removesuffix(");\n"), parse_constant=no_number)
+        function, _, call = text.partition("(")
+        members = json.loads(call.removesuffix(");\n"), parse_constant=no_number)
         check(text.isascii(), "a script with other than ASCII")
         if function == "data":
             file = Data(members)
