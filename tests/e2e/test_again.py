@@ -24,7 +24,7 @@ import span as spans_of  # noqa: E402
 END = int(time.time()) // 10 * 10 - 600     # later ends are not in the future
 HOUR = 3600
 NAMES = ("about", "about.js", "flames", "x.flames", "hour", "hour.js", "events", "index.html", "data(", "..x", "-x", "%41", "a%2Fb",
-         "a b", "#x", "?x=1", "a&amp;b", "<script>alert(1)</script>"[:-9], "'\"`", "\\", "a\nb", "\x1b[2J", "\u202e", "x" * 200,
+         "a b", "#x", "?x=1", "a&amp;b", "<script>alert(1)</script>"[:-9], "'\"`", "\\", "a\\:b", "a\nb", "\x1b[2J", "\u202e", "x" * 200,
          "caf\xe9", os.fsdecode(b"caf\xe9"), "constructor", "__proto__")
 HOSTS = "about.js", "lib", "hour", "day.js", os.fsdecode(b"h\xe9 #?%")
 STRANGE = (None, 1, -1, "", "hour", [], {}, [1], [None], [[]], [{}], {"name": "hour"}, True, math.inf, -math.inf, math.nan, 10 ** 18, 10 ** 400)
@@ -75,6 +75,14 @@ def test_spans(check, tree, output):
     check.equal("spans of the hour", list(pages.host("db1", "hour").members["spans"]), ["10min"])
 
 
+def test_ended(check, tree, output):
+    """A host without a value in the last hour has none of an hour that was drawn before."""
+    for end in (END - 2 * HOUR, END):
+        draw(check, tree, output, "--end", str(end), "--span", "hour", "--span", "day")
+        pages = check_output(check, output)
+    check.equal("levels of a host that has ended", pages.services["db2", "mail"]["levels"], ["day"])
+
+
 def test_removed(check, tree, output):
     stacks = os.path.join(check.dir, "stacks")
     os.mkdir(stacks)
@@ -115,13 +123,26 @@ def test_spoiled(check, tree, output):
         is_same = {**check_output(check, output).about, "drawn": 0, "levels": 0} == {**want, "drawn": 0, "levels": 0}
         check.true("and it is as it was", is_same)
         before = after
+    for what, remove in (("data", shutil.rmtree), ("data/db1/hour.js", os.unlink)):
+        remove(os.path.join(output, what))
+        draw(check, tree, output, *options)
+        check.equal(f"{what} is missing: files", set(check_output(check, output).files("data")), set(before))
 
 
 class OneFile:
-    """In place of a folder: the text that is there."""
+    """In place of all folders and files: one text."""
 
     def __init__(self, text=""):
         self.text = text
+
+    def folder(self, _):
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
 
     def begin_of(self, _, length):
         return self.text.encode()[:length]
@@ -190,11 +211,12 @@ with Check() as checks:
     if not shutil.which("rrdtool"):
         raise Skip("rrdtool is not installed")
     directory = os.path.join(checks.dir, "rrd")
-    stored = Tree(directory, END, 2 * HOUR)
-    for where in (("db1", "web"), ("db1", "api"), ("db2", "mail")):
-        stored.file(*where, "ps_rss", 1000)
+    stored = Tree(directory, END, 3 * HOUR)
+    for host, name, until in (("db1", "web", 0), ("db1", "api", 0), ("db2", "mail", 2 * HOUR)):
+        stored.file(host, name, "ps_rss", 1000, until=until)
     test_fresh(checks, directory, os.path.join(checks.dir, "fresh"))
     test_spans(checks, directory, os.path.join(checks.dir, "spans"))
+    test_ended(checks, directory, os.path.join(checks.dir, "ended"))
     test_spoiled(checks, directory, os.path.join(checks.dir, "spoiled"))
     test_removed(checks, directory, os.path.join(checks.dir, "gone"))
     test_hostile(checks)

@@ -341,7 +341,11 @@ def markup(texts):
         if function == "data":
             file = Data(members)
             check(all(map(LINK.fullmatch, file.links())), f"links of {members['service']!r}: {file.links()}")
+            check_letters([one[word] for chart in file.all for many, word in (([chart], "title"), (chart["curves"], "label"),
+                                                                              (chart["others"], "label")) for one in many])
             found.append(file.markup().source)
+        else:
+            check_letters([service["title"] for host in members["hosts"] for service in host["services"]])
     return found
 
 
