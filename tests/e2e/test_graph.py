@@ -76,6 +76,7 @@ def make_parts(tree):
         tree.file("db1", service, "gauge-send_wait", 0.002)
         for percent, seconds in tails.items():
             tree.file("db1", service, f"latency-response-percentile-{percent}", seconds)
+    tree.file("db1", "db", "percent-slack", 70)
     tree.file("db1", "db", "percent-slow_lock", 90)
     tree.file("db1", "db", "percent-slow_cpu", 10)
     for service, delays in (("copy", {"cpu": 0.5, "blkio": 1.5, "sleep": 0, "pipe": 0.5}), ("spin", {"cpu": 0.9}),
@@ -222,6 +223,7 @@ def test_overview(check, pages):
     tails = "99th percentile of response time"
     check.equal("who has the highest percentile", sorted(page.curves[tails]), ["api", "db", *(f"tail{position}" for position in range(5))])
     check.equal("and who comes after these", page.charts[tails]["others"], [{"label": "cache", "link": "services/db1/cache.html"}])
+    check.equal("whose slack is lowest", list(page.curves["Slack by service"]), ["api", "db"])
     check.equal("rows", page.members["spans"]["span"]["count"], len(table))
     check.contains("the heading tells the order", page.markup().source, 'aria-sort="descending"><button>CPU')
     check.equal("devices that have done nothing", [link for link in page.links() if "sdz" in link], [])
