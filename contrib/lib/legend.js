@@ -18,7 +18,7 @@ class Legend {
     const name = make("button", {class: "name", onclick: () => board.choose(curve.label)}, ...curve.label.split(/(?<=[_.:/-])/).flatMap(part => [part, make("wbr")]));
     const link = curve.link ? make("a", {href: Site.address(curve.link), "aria-label": `The page of ${curve.label}`, title: `The page of ${curve.label}`}, "›") : "";
     const note = make("small", {class: "off"});
-    return {curve, box, name, note, cells, element: make("tr", {}, make("th", {scope: "row"}, box, name, link, note), cells)};
+    return {curve, box, name, note, cells, element: make("tr", {}, make("th", {scope: "row"}, make("span", {class: "key"}, box, name, link, note)), cells)};
   }
 
   /* The figures of the time that is shown. */
@@ -41,7 +41,7 @@ class Legend {
     const {range, unit, raw} = this.chart, {value, age, isOld} = curve.last(range);
     if (!isKnown(value) || raw.parts && isOld)
       return UNKNOWN;
-    return write(value, unit) + (isOld ? `, ${writeAge(age)} ago` : "");
+    return write(value, unit) + (isOld ? `, ${writeAge(age)}${NBSP}ago` : "");
   }
 
   mark(row, isShown) {

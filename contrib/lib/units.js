@@ -76,7 +76,8 @@ const Axis = {
       high = low + Math.max(1, Math.abs(low));
     const step = Axis.step(high - low, unit), bottom = Math.floor(low / step) * step;
     const end = top || Math.max(high * 1.05, bottom + step), count = Math.floor((end - bottom) / step * 1.000001) + 1;
-    return {low: bottom, high: end, log: false, labels: Array.from({length: count}, (_, place) => bottom + step * place)};
+    /* A line along the top is seen. */
+    return {low: bottom, high: top ? bottom + 1.02 * (top - bottom) : end, log: false, labels: Array.from({length: count}, (_, place) => bottom + step * place)};
   },
 
   /* For positive values; others are at the bottom. As many labels as there is room for. */

@@ -1,145 +1,273 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The pages of contrib/ebpf-graph in a real browser, as wide as a telephone and as a desktop: nothing sticks out, the
-spans of time and the columns to sort by can be chosen."""
+"""The pages of contrib/ebpf-graph in a real browser, used by hand: point, drag, type, follow links, compare, print."""
 
 import os
+import re
 import shutil
 import subprocess
 import time
+import urllib.parse
 
-from browser import browse
+from browser import Browser
 from e2e import TOP, Check, Skip
 from tree import Tree
 
-SPAN = 600
+SPAN, EARLIER = 1200, 600   # seconds with values, and those of them after which web waits for a lock
 HOST = "a.host.with.a.name.that.is.long.example.com"
+HOSTILE = "<img src=x onerror=document.title='owned'>" + "n" * 60
 WIDTHS = (360, 1280)
-SCRIPT = r"""
-// What is pointed at, dragged over and pressed in the charts of the last hour.
-function chart(all, view) {
-  const figures = all(".hour figure"), plots = figures.map(figure => figure.querySelector(".plot")), one = {};
-  const point = (plot, kind, place) => {
-    const box = plot.getBoundingClientRect();
-    plot.dispatchEvent(new view.PointerEvent(kind, {clientX: box.left + place * box.width, bubbles: true, pointerId: 1}));
-  };
-  const legends = () => figures.map(figure => [...figure.querySelectorAll("tr[data-of]")].map(row => row.cells[1].textContent));
-  const heads = () => [...new Set(figures.map(figure => figure.querySelector(".legend tr").cells[1].textContent))];
-  const boxes = () => [...new Set(plots.map(plot => plot.querySelector("svg").getAttribute("viewBox")))];
-  const labels = () => [...plots[0].querySelectorAll(".x")].map(label => label.textContent);
-  const key = name => plots[0].dispatchEvent(new view.KeyboardEvent("keydown", {key: name, bubbles: true}));
-  const dims = () => [all(".hour path.dim").length, all(".hour .legend tr.chosen").length];
-  one.last = legends();
-  one.labels = labels();
-  point(plots[0], "pointermove", 0.95);
-  one.now = legends();
-  one.heads = heads();
-  point(plots[0], "pointermove", 0.1);
-  one.early = [...new Set(legends().flat())];
-  point(plots[0], "pointerleave", 0.1);
-  one.left = [legends(), heads()];
-  point(plots[0], "pointerdown", 0.5);
-  point(plots[0], "pointermove", 0.7);
-  point(plots[0], "pointerup", 0.75);
-  one.zoomed = [boxes(), labels()];
-  key("Escape");
-  one.whole = [boxes(), labels()];
-  const row = all(".hour .legend tr[data-of]")[0];
-  row.cells[0].click();
-  one.dims = dims();
-  row.cells[0].click();
-  one.undimmed = dims();
-  return one;
-}
-function look(page) {
-  const all = selector => [...page.querySelectorAll(selector)], one = {order: [], body: page.documentElement};
-  one.first = all("input[name=span]:checked")[0].id;
-  all("label[for=hour]")[0].click();
-  one.widths = all(".hour figure svg").map(svg => svg.getBoundingClientRect().width);
-  one.hidden = one.body.scrollWidth - one.body.clientWidth;
-  for (const button of all(".hour table.services button").slice(0, 2))
-    for (let press = 0; press < 2; press++) {
-      button.click();
-      one.order.push(all(".hour table.services tbody a").map(a => a.text));
-    }
-  one.chart = chart(all, page.defaultView);
-  all("label[for=week]")[0].click();
-  one.shown = all(".span").filter(span => getComputedStyle(span).display !== "none").map(span => span.classList[1]);
-  return one;
-}
+TOLD = "document.querySelector('.differences li')"
+DRAWN = "document.querySelector('figure canvas')"
+# Short words for what is looked at most.
+HELP = r"""
+const all = selector => [...document.querySelectorAll(selector)];
+const text = selector => document.querySelector(selector)?.textContent.replaceAll("\u00a0", " ") ?? null;
+const figure = title => all("figure").find(one => one.querySelector("figcaption").textContent.startsWith(title));
+const legend = title => Object.fromEntries([...figure(title).querySelectorAll(".legend tr")].map(row =>
+  [row.cells[0].textContent, [...row.cells].slice(1).map(cell => cell.textContent.replaceAll("\u00a0", " "))]));
+const differences = () => all(".differences li").map(one => one.textContent.replaceAll("\u00a0", " ").trim());
+const axis = figure => [...figure.querySelectorAll(".dygraph-axis-label-y")].map(label => label.textContent).join();
+const heads = () => [...new Set(all("figure:has(canvas) .legend").map(one => one.rows[0].cells[1].textContent))];
+const at = (title, part) => {
+  const cover = figure(title).querySelector(".cover");
+  cover.scrollIntoView({block: "center"});
+  const box = cover.getBoundingClientRect();
+  return [box.left + part * box.width, box.top + box.height / 2];
+};
+const center = element => {
+  element.scrollIntoView({block: "center"});
+  const box = element.getBoundingClientRect();
+  return [box.left + box.width / 2, box.top + box.height / 2];
+};
 """
-LONG_SCRIPT = r"""function look(page) {
-  const rows = () => [...page.querySelectorAll("table.services tbody tr")].filter(row => row.getClientRects().length).length;
-  const before = rows(), button = page.querySelector("button.all"), text = button.textContent;
-  button.click();
-  return [before, text, rows()];
-}
-"""
-# Both sides of a comparison.
+WEB, REQUESTS = "Where a request's time goes", "Requests per second"
 
 
-def make_pages(directory):
-    tree = Tree(os.path.join(directory, "rrd"), int(time.time()), SPAN)
-    for service, rate in (("a-service-with-a-long-name", 20), ("web", 5000), ("zero", 300)):
+class Pages:
+    """The pages in a browser, one of them open."""
+
+    def __init__(self, browser, check, directory):
+        self.browser, self.check, self.directory = browser, check, directory
+
+    def open(self, name, words="", width=WIDTHS[-1], ready=DRAWN):
+        self.browser.open(f"file://{self.directory}/{name}{words and '#' + words}", width)
+        self.browser.run(HELP + "undefined")
+        self.browser.until(ready)
+
+    def see(self, expression):
+        return self.browser.run(f"(() => {{ {HELP} return {expression}; }})()")
+
+    def until(self, expression):
+        return self.browser.until(f"(() => {{ {HELP} return {expression}; }})()")
+
+    def at(self, title, part):
+        return self.see(f"at({title!r}, {part})")
+
+    def press(self, element):
+        self.browser.click(self.see(f"center({element})"))
+
+    def close(self, what):
+        self.check.equal(f"{what}: errors of scripts", self.browser.errors(), [])
+
+
+def make_tree(directory):
+    end = int(time.time())
+    tree = Tree(directory, end, SPAN)
+
+    def lock(moment):
+        return 88e-3 if moment > end - EARLIER + 20 else 2e-3
+
+    for service, rate in (("web", 120), ("api", 80), (HOSTILE, 300)):
         tree.file(HOST, service, "total_requests", rate)
         tree.file(HOST, service, "ps_cputime", 1000 * rate, 10)
         tree.file(HOST, service, "ps_rss", 2.0 ** 31)
-        tree.file(HOST, service, "total_events-processes_started", rate)
-        tree.file(HOST, service, "disk_octets", rate, rate)
-        tree.file(HOST, service, "if_octets", rate, rate)
-        for part in ("socket", "runqueue", "cpu", "disk", "upstream", "other"):
-            tree.file(HOST, service, f"latency-in_{part}", 12345e-6)
-    tree.file(HOST, "quiet", "ps_cputime", 10, 10)
-    output = os.path.join(directory, "pages")
-    tool = os.path.join(TOP, "contrib", "ebpf-graph")
-    subprocess.run([tool, "--rrd", tree.directory, "--output", output, *(word for span in ("hour", "day", "week") for word in ("--span", span))],
-                   check=True, stdout=subprocess.DEVNULL)
+        tree.file(HOST, service, "total_events-processes_started", 0)
+        tree.file(HOST, service, "latency-response-percentile-50", 4e-3)
+        tree.file(HOST, service, "latency-response-percentile-95", 900e-3)
+        tree.file(HOST, service, "latency-in_cpu", 10e-3)
+        tree.file(HOST, service, "latency-in_lock", lock if service == "web" else 2e-3)
+    tree.file(HOST, "single", "gauge-requests_oldest", lambda moment: 7 if moment % 100 < 10 else float("nan"))
+    for number in range(30):
+        shutil.copytree(os.path.join(directory, HOST, "ebpf-api"), os.path.join(directory, HOST, f"ebpf-many{number}"))
+    return tree
 
 
-def charts(check, seen):
-    """Of the sheet of web: its values are the same all the time, in the last ten minutes of the hour."""
-    for width, one in zip(WIDTHS, (one["chart"] for one in seen)):
-        check.true(f"{width}: figures", any("4.88\N{NO-BREAK SPACE}KiB/s" in figures for figures in one["last"]), one["last"])
-        check.equal(f"{width}: at a time in the last minutes", one["now"], one["last"])
-        check.true(f"{width}: the same time in all", len(one["heads"]) == 1 and ":" in one["heads"][0], one["heads"])
-        check.equal(f"{width}: at a time before them", one["early"], ["–"])
-        check.equal(f"{width}: when the pointer is gone", one["left"], [one["last"], ["last"]])
-        check.equal(f"{width}: all are zoomed", one["zoomed"][0], ["500 0 250 250"])
-        check.within(f"{width}: labels of a quarter of an hour", len(one["zoomed"][1]), 2, 5)
-        check.equal(f"{width}: after Escape", one["whole"], [["0 0 1000 250"], one["labels"]])
-        check.true(f"{width}: others are dim, one is chosen", one["dims"][0] > 0 and one["dims"][1] > 0, one["dims"])
-        check.equal(f"{width}: chosen no more", one["undimmed"], [0, 0])
+def point_and_drag(pages):
+    check, browser = pages.check, pages.browser
+    pages.open(f"services/{HOST}/web.html", "span=hour")
+    when = pages.see("text('.when')")
+    check.true("the first minutes, not an hour", when.startswith("First 20 minutes"), when)
+    last = pages.see(f"legend({WEB!r})")
+    check.equal("the lock, last and on average", last["lock"][:1], ["88 ms"])
+    check.true("a line that leaves the axis, in words", "response p95 up to 900 ms" in pages.see("text('.leads strong')"))
+    browser.mouse("Moved", pages.at(WEB, 0.2))
+    pages.until("heads()[0] !== 'last'")
+    check.true("the same time in all legends", len(pages.see("heads()")) == 1, pages.see("heads()"))
+    check.equal("the lock then", pages.see(f"legend({WEB!r})")["lock"][0], "2 ms")
+    browser.mouse("Moved", (5, 5))
+    check.equal("the last values again", pages.see(f"legend({WEB!r})"), last)
+    browser.drag(pages.at(WEB, 0.25), pages.at(WEB, 0.75))
+    address = pages.until("location.hash.startsWith('#from=') && location.href")
+    times = pages.see("all('input.time').map(field => field.value)")
+    begin, end = (time.mktime(time.strptime(one, "%Y-%m-%dT%H:%M:%S")) for one in times)
+    check.within("seconds between them", end - begin, 590, 610)
+    check.true("the averages are those of the part", pages.see(f"legend({WEB!r})")["lock"][1] != last["lock"][1])
+    pages.open(*address.removeprefix(f"file://{pages.directory}/").split("#"))
+    check.equal("the link shows the same time", pages.see("all('input.time').map(field => field.value)"), times)
+    browser.click(pages.at(WEB, 0.5), 2)
+    check.equal("a double click shows all", pages.until("location.hash.startsWith('#span=') && location.hash"), "#span=hour")
+    pages.close("point and drag")
 
 
-def long_table(check):
-    """Of many services the first rows, and all of them when they are asked for."""
-    tree = Tree(os.path.join(check.dir, "long"), int(time.time()), SPAN)
-    first = os.path.dirname(tree.file(HOST, "service0", "ps_cputime", 10, 10))
-    for number in range(1, 40):
-        shutil.copytree(first, first[:-1] + str(number))
-    subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree.directory, "--span", "hour",
-                    "--output", os.path.join(check.dir, "many")], check=True, stdout=subprocess.DEVNULL)
-    (one,) = browse(check.dir, LONG_SCRIPT, ["many/index.html"], WIDTHS[:1])
-    check.equal("rows at first, the button, and then", one, [20, "Show all 40", 40])
+def keys(pages):
+    check, browser = pages.check, pages.browser
+    pages.open(f"services/{HOST}/web.html", "span=hour")
+    pages.see(f"figure({WEB!r}).querySelector('.plot').focus()")
+    browser.key("ArrowLeft")
+    check.true("the values are said", "lock 88 ms" in pages.see("text('output.unseen')"), pages.see("text('output.unseen')"))
+    browser.key("+")
+    pages.until("location.hash.startsWith('#from=')")
+    browser.key("Escape")
+    check.equal("Escape shows all", pages.until("location.hash.startsWith('#span=') && location.hash"), "#span=hour")
+    label = pages.see(f"figure({WEB!r}).querySelector('.plot').ariaLabel.replaceAll('\\u00a0', ' ')")
+    check.true("what those hear who do not see", "lock 88 ms" in label, label)
+    check.within("rows of the table for them", pages.see(f"figure({WEB!r}).querySelector('.unseen table').rows.length"), 5, 14)
+    browser.key("/")
+    browser.type("api")
+    pages.until("all('.matches li').length")
+    browser.key("Enter")
+    browser.until("location.pathname.endsWith('/api.html') && " + DRAWN)
+    check.equal("the time goes along", pages.see("location.hash"), "#span=hour")
+    pages.close("keys")
+
+
+def legends(pages):
+    check = pages.check
+    pages.open(f"services/{HOST}/web.html", "span=hour")
+    row = f"[...figure({WEB!r}).querySelectorAll('.legend tr')].find(row => row.textContent.startsWith('lock'))"
+    share = pages.see(f"legend({WEB!r})")["lock"][2]
+    pages.press(f"{row}.querySelector('.box')")
+    check.equal("what is hidden says so", pages.see("text('.status')"), "Hidden: lock. Show all")
+    check.equal("shares stay those of the whole", pages.see(f"legend({WEB!r})")["CPU"][2], f"{100 - int(share.split()[0])} %")
+    pages.press("document.querySelector('.status button')")
+    pages.press(f"{row}.querySelector('.name')")
+    check.equal("only one", [name for name in pages.see(f"legend({WEB!r})") if name and not name.endswith("hidden")], ["lock"])
+    check.true("others stay where it is not", "answered" in pages.see(f"legend({REQUESTS!r})"))
+    pages.press(f"{row}.querySelector('.name')")
+    check.true("all again", pages.see("document.querySelector('.status').hidden"))
+    zero = pages.see("all('.zero').map(one => one.textContent).join()")
+    is_shown = pages.see("Boolean(figure('Processes started'))")
+    check.true("what is zero is folded", "1 graph is zero" in zero and not is_shown, zero)
+    pages.close("legends")
+
+
+def times(pages):
+    check = pages.check
+    pages.open(f"services/{HOST}/web.html", "from=2001-01-01T00:00:00&to=2001-01-01T01:00:00",
+               ready="document.querySelector('.when')?.textContent")
+    when = pages.see("text('.when')")
+    check.true("a time without values", "No value in this time. There are values from" in when, when)
+    pages.press("document.querySelector('.when button')")
+    pages.until(DRAWN)
+    pages.see("all('input.time')[0].value = 'yesterday', all('input.time')[0].onchange()")
+    check.equal("what is no time", pages.see("all('input.time')[0].getAttribute('aria-invalid')"), "true")
+    pages.see("all('input.time')[0].value = '00:00', all('input.time')[1].value = '23:59', all('input.time')[1].onchange()")
+    check.true("a time of day, as typed", pages.until("location.hash.endsWith('T23:59:00')"))
+    pages.press("all('.spans button')[0]")
+    pressed = pages.until("location.hash.startsWith('#span=') && all('.spans [aria-pressed=true]').map(one => one.textContent)")
+    check.equal("a span", pressed, ["10 minutes"])
+    pages.close("times")
+
+
+def tables(pages):
+    check = pages.check
+    pages.open("index.html", "span=hour")
+    shown = "all('table.services tbody tr').filter(row => row.getClientRects().length).length"
+    check.equal("rows of the table", (pages.see(shown), pages.see("text('.count')")), (20, "20 of 34 services Show all 34"))
+    check.equal("its order is in the heading", pages.see("all('[aria-sort]').length"), 1)
+    pages.press("document.querySelector('.count button')")
+    check.equal("all of them", pages.see(shown), 34)
+    names = "all('table.services tbody a').map(link => link.textContent)"
+    heads = "all('table.services thead button')"
+    pages.press(f"{heads}[0]")
+    check.equal("by name", pages.see(f"{names}[0]"), HOSTILE)
+    pages.press(f"{heads}[1]")
+    order = pages.see(names)
+    check.equal("by requests, most first, unknown last", [*order[:2], order[-1]], [HOSTILE, "web", "single"])
+    pages.see("document.querySelector('nav input[type=search]').focus()")
+    pages.browser.type("WEB")
+    check.equal("the search filters the table", pages.see(shown), 1)
+    found = pages.see("all('.legend tr:not(.hidden) .name').map(one => one.textContent)")
+    check.true("and chooses in legends", found.count("web") >= 2, found)
+    check.equal("names are text", (pages.see("all('img').length"), pages.see("document.title")), (0, "Services seen by eBPF"))
+    pages.press("document.querySelector('table.services tbody tr:not(.rest) a')")
+    words = pages.browser.until("location.pathname.endsWith('/web.html') && location.hash")
+    check.equal("a link takes the time along", words, "#span=hour")
+    pages.close("tables")
+
+
+def compare(pages):
+    check = pages.check
+    pages.open("compare.html", f"a={HOST}/web&b={HOST}/web&before={EARLIER}&span=10min", ready=TOLD)
+    said = pages.see("differences()")
+    check.true("the largest difference between times", re.match(r"lock 2 ms to 8\d(\.\d)? ms", said[0]), said)
+    pages.browser.mouse("Moved", pages.at(WEB, 0.5))
+    found = pages.until("heads()[0] !== 'last' && heads()")
+    check.equal("each side has its time", len(found), 2)
+    axes = pages.see("[...all('.pair')[1].querySelectorAll('figure')].map(axis)")
+    check.true("with one axis", len(axes) == 2 and axes[0] == axes[1] != "", axes)
+    pages.open("compare.html", f"a={HOST}/web&b={HOST}/api&span=hour", ready=TOLD)
+    said = pages.see("differences()")
+    check.true("between services", any(re.match(r"answered 1[12]\d to (79\.\d|80) per second", one) for one in said), said)
+    pages.close("compare")
+
+
+def widths(pages):
+    check, hostile = pages.check, urllib.parse.quote(HOSTILE)
+    for width in WIDTHS:
+        for name in ("index.html", f"services/{HOST}/web.html", f"services/{HOST}/{hostile}.html", f"hosts/{HOST}.html",
+                     f"compare.html#a={HOST}/web&b={HOST}/{hostile}"):
+            pages.open(*name.split("#"), width=width, ready="document.querySelector('main .plot, .finding')")
+            what = f"{name.replace(HOST, 'HOST').replace(hostile, 'HOSTILE')}, {width} wide"
+            check.equal(f"{what}: pixels that stick out",
+                        pages.see("document.documentElement.scrollWidth - document.documentElement.clientWidth"), 0)
+            check.equal(f"{what}: names are text", pages.see("[all('img').length, document.title === 'owned']"), [0, False])
+            pages.close(what)
+
+
+def contrast(pages):
+    """Lines can be told from the card in both themes, and all charts are on paper."""
+    for dark in (False, True):
+        pages.browser.open(f"file://{pages.directory}/services/{HOST}/web.html", dark=dark)
+        pages.browser.until(DRAWN)
+        card = "[22, 27, 34]" if dark else "[255, 255, 255]"
+        for color in ("#0072B2", "#E69F00", "#D9C900", "#7A0C3A", "#3F2E9C", "#8CCBF2"):
+            found = pages.see(f"contrast(Theme.paint({color!r}).match(/\\d+/g).map(Number), {card})")
+            pages.check.true(f"{color}, {'dark' if dark else 'light'}: contrast of a line", found >= 3, found)
+    pages.see("dispatchEvent(new Event('beforeprint'))")
+    pages.check.equal("charts on paper", pages.see("all('figure').filter(one => !one.querySelector('canvas')).length"), 0)
+    pages.check.true("a PDF file", pages.browser.paper().startswith(b"%PDF"))
+
+
+def without_library(pages):
+    os.rename(os.path.join(pages.directory, "lib", "dygraph.min.js"), os.path.join(pages.directory, "lib", "none"))
+    pages.open(f"services/{HOST}/web.html", "span=hour", ready="document.querySelector('.values table')")
+    pages.check.true("what to install", "apt-get install libjs-dygraphs" in pages.see("text('.missing')"))
+    pages.check.equal("legends are there", pages.see(f"legend({WEB!r})")["lock"][0], "88 ms")
+    pages.check.true("and values in a table", re.search(r"\d\d:\d\d:\d\d", pages.see("text('.values table')")))
+    pages.close("without dygraphs")
 
 
 with Check() as check:
-    if not shutil.which("rrdtool") or not shutil.which("chromium"):
-        raise Skip("rrdtool or chromium is not installed")
-    make_pages(check.dir)
-    several = ("pages/index.html", f"pages/services/{HOST}/web.html", f"pages/hosts/{HOST}.html")
-    seen = browse(check.dir, SCRIPT, several, WIDTHS)
-    check.equal("pages looked at", len(seen), len(several) * len(WIDTHS))
-    for what, one in zip([f"{address}, {width} wide" for address in several for width in WIDTHS], seen):
-        check.within(f"{what}: charts", len(one["widths"]), 3, 20)
-        check.within(f"{what}: width of the narrowest", min(one["widths"], default=0), 200, 1200)
-        check.equal(f"{what}: pixels that stick out", one["hidden"], 0)
-        check.equal(f"{what}: spans shown after a press on week", one["shown"], ["week"])
-    charts(check, seen[len(WIDTHS):2 * len(WIDTHS)])
-    long_table(check)
-    by_name = ["a-service-with-a-long-name", "quiet", "web", "zero"]
-    by_rate = ["web", "zero", "a-service-with-a-long-name"]
-    orders = [by_name, by_name[::-1], [*by_rate, "quiet"], [*by_rate[::-1], "quiet"]]
-    for one in seen[:len(WIDTHS)]:
-        check.equal("sorted by name, by rate, what has none last", one["order"], orders)
-    check.equal("open at first: what was chosen before", [one["first"] for one in seen], ["hour", *["week"] * 5])
+    if not shutil.which("chromium"):
+        raise Skip("chromium is not installed")
+    if not os.path.exists("/usr/share/javascript/dygraphs/dygraph.min.js"):
+        raise Skip("libjs-dygraphs is not installed")
+    tree = make_tree(os.path.join(check.dir, "rrd"))
+    output = os.path.join(check.dir, "pages")
+    subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree.directory, "--output", output], check=True,
+                   stdout=subprocess.DEVNULL)
+    with Browser(check.dir) as browser:
+        for part in (point_and_drag, keys, legends, times, tables, compare, widths, contrast, without_library):
+            part(Pages(browser, check, output))
