@@ -12,18 +12,24 @@ const Difference = {
     return curve.percentile ? curve.median(range) : curve.average(range, unit.adds);
   },
 
-  /* one, other: charts of the same, or undefined; what differs: {title, label, text, size} */
+  /* [[label, figure]] of a chart's curves. Lines above parts are in another chart, too. */
+  figures(chart) {
+    return (chart?.curves ?? []).filter(curve => curve.draw !== "figures" && (curve.draw === "stack" || !chart.raw.parts))
+      .map(curve => [curve.label, Difference.figure(curve, chart.range, chart.unit)]).filter(([, value]) => isKnown(value));
+  },
+
+  /* one, other: charts of the same, of which one may be undefined. Of each curve that differs {title, label, text, size, isPart} */
   of(one, other) {
-    const chart = one ?? other, figures = side => new Map((side?.curves ?? []).filter(curve => curve.draw !== "figures")
-      .map(curve => [curve.label, Difference.figure(curve, side.range, side.unit)]).filter(([, value]) => isKnown(value)));
-    const [before, after] = [figures(one), figures(other)], isStack = chart.curves.some(curve => curve.draw === "stack");
-    const whole = side => [...side.values()].reduce((a, b) => isStack ? a + b : Math.max(a, b), 0), all = Math.max(whole(before), whole(after));
-    return [...new Set([...before.keys(), ...after.keys()])].flatMap(label => {
-      const [a, b] = [before.get(label) ?? 0, after.get(label) ?? 0], change = Math.abs(b - a);
-      if (!(change >= Difference.LEAST * Math.max(Math.abs(a), Math.abs(b))) || !(change >= Difference.LITTLE * all) || !change)
+    const {unit, raw} = one ?? other, sides = [one, other].map(chart => new Map(Difference.figures(chart)));
+    const isStack = raw.curves?.some(curve => curve.draw === "stack"), isPart = raw.parts && unit.symbol === "s";
+    const whole = Math.max(...sides.map(side => [...side.values()].reduce((a, b) => isStack ? a + b : Math.max(a, b), 0)));
+    return [...new Set(sides.flatMap(side => [...side.keys()]))].flatMap(label => {
+      const [a, b] = sides.map(side => side.get(label) ?? 0), change = Math.abs(b - a);
+      if (!change || change < Difference.LEAST * Math.max(Math.abs(a), Math.abs(b)) || change < Difference.LITTLE * whole)
         return [];
-      const text = [before, after].map(side => side.has(label) ? write(side.get(label), chart.unit) : "none").join(" to ");
-      return [{title: chart.raw.title, label, text, unit: chart.unit.symbol || chart.unit.name === "number" ? "" : chart.unit.name, size: change / all, isPart: chart.raw.parts && chart.unit.symbol === "s"}];
+      const text = sides.map(side => side.has(label) ? write(side.get(label), unit) : "none").join(" to ");
+      const name = unit.symbol || unit.name === "number" ? "" : ` ${unit.name}`;
+      return [{title: raw.title, label, text: text + name, size: change / whole, isPart}];
     });
   },
 };
@@ -122,7 +128,7 @@ class Comparison {
     this.body.hidden = !this.isReady;
     const isSame = one && other && one.read === other.read && one.shift === other.shift;
     const found = isSame ? [] : this.pairs.flatMap(([a, b]) => (a ?? b).raw.more ? [] : Difference.of(a, b)).sort((a, b) => b.isPart - a.isPart || b.size - a.size);
-    const row = ({label, text, title, unit}) => make("li", {}, make("b", {}, label), ` ${text} ${unit} `, make("small", {}, title));
+    const row = ({label, text, title}) => make("li", {}, make("b", {}, label), ` ${text} `, make("small", {}, title));
     const rest = found.slice(Comparison.MOST);
     const words = !this.isReady ? "Choose a service; then another one, or an earlier time." : isSame ? "Choose another service, or an earlier time."
       : !one || !other ? `${(this.side(this.before() ? "b" : one ? "b" : "a") ?? {}).title ?? "One side"} has no value in this time.` : found.length ? "" : "No difference of 10 % or more.";

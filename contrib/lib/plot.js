@@ -39,9 +39,10 @@ const areaPlotter = (below, alpha, edge) => ({drawingContext: context, points, c
     piece.reverse().forEach(place => context.lineTo(points[place].canvasx, under(place)));
     context.closePath();
     context.fill();
-    context.globalAlpha = 1;
+    context.globalAlpha = 0.5;
     if (below !== null)
       context.stroke();
+    context.globalAlpha = 1;
   }
 };
 

@@ -33,11 +33,15 @@ class Sheet {
   }
 
   build(read) {
+    const {plot, raw} = this.charts.find(({plot}) => plot === document.activeElement) ?? {};
     this.page.board.remove(this.charts);
     this.data = read;
     this.charts = [];
     this.level = read && new Level(read, this.page.about);
     this.element.replaceChildren(...read ? this.parts(read).filter(Boolean) : []);
+    /* Who works with keys stays in the same chart. */
+    if (plot)
+      this.charts.find(chart => chart.raw.title === raw.title)?.plot.focus({preventScroll: true});
   }
 
   chart(raw) {

@@ -87,7 +87,8 @@ class View {
     this.changed = changed;
     this.others = new Map();    /* what else the address says */
     this.read();
-    addEventListener("hashchange", () => this.read() && this.changed());
+    /* A link within the page leads to a part of it, and leaves the time alone. */
+    addEventListener("hashchange", () => this.read() ? this.changed() : this.write());
   }
 
   get seconds() {
