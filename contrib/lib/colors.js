@@ -7,9 +7,14 @@ const Theme = {
     return Theme.dark.matches && document.documentElement.dataset.theme !== "light";
   },
 
+  values: new Map(),    /* of variables, by name and theme */
+
   /* The value of a variable of style.css. */
   of(name) {
-    return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+    const key = name + Theme.isDark();
+    if (!Theme.values.has(key))
+      Theme.values.set(key, getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim());
+    return Theme.values.get(key);
   },
 
   /* isFilled: areas need less contrast with the card than lines do */

@@ -69,28 +69,47 @@ class Plot {
 
   /* layers: [{curve, below, values}] with the values to draw from the index `first` on; axis: see Axis */
   draw(layers, first, level, axis, view, unit) {
-    this.remove();
-    if (!layers.length)
+    const rows = this.rows(layers, first, level, axis), options = {...this.looks(layers, axis), ...this.axes(axis, view, unit)};
+    this.element.hidden = !layers.length || !rows.length;
+    if (this.element.hidden)
       return;
-    const shift = moment => (moment + Clock.offset) * 1000, soft = Theme.of("soft"), grid = Theme.of("grid");
+    if (this.graph)
+      this.graph.updateOptions({file: rows, ...options});
+    else
+      this.graph = new Dygraph(this.element, rows, {...options, ...Plot.FIXED});
+  }
+
+  /* The library's time: milliseconds, which it tells as UTC. */
+  time(moment) {
+    return (moment + Clock.offset) * 1000;
+  }
+
+  rows(layers, first, level, axis) {
     /* On a logarithmic axis 0 is at the bottom. */
-    const value = one => axis.log && one !== null && one < axis.low ? axis.low : one;
-    const rows = layers[0].values.map((_, place) => [shift(level.time(first + place)), ...layers.map(({values}) => value(values[place]))]);
-    const names = layers.map((_, place) => String(place));
-    const series = Object.fromEntries(layers.map((layer, place) => [names[place], this.look(layer, axis)]));
-    this.graph = new Dygraph(this.element, rows.length ? rows : [[shift(view.from), ...layers.map(() => null)]], {
-      labels: ["time", ...names], colors: layers.map(({curve}) => Theme.paint(curve.color, curve.draw === "stack" || curve.draw === "area")),
-      dateWindow: [shift(view.from), shift(view.to)], valueRange: [axis.low, axis.high], logscale: axis.log, series,
-      legend: "never", showLabelsOnHighlight: false, highlightCircleSize: 0, interactionModel: {}, rightGap: RIGHT, pointSize: 2.2,
-      labelsUTC: true, axisLineColor: "transparent", gridLineColor: grid, gridLineWidth: 1,
+    const shown = value => axis.log && value !== null && value < axis.low ? axis.low : value;
+    return (layers[0]?.values ?? []).map((_, place) =>
+      [this.time(level.time(first + place)), ...layers.map(({values}) => shown(values[place]))]);
+  }
+
+  looks(layers, axis) {
+    const names = layers.map((_, place) => String(place)), isFilled = ({curve}) => ["stack", "area"].includes(curve.draw);
+    const look = layer => isFilled(layer)
+      ? {plotter: areaPlotter(layer.below, layer.curve.draw === "stack" ? 0.95 : 0.75, Theme.of("card"))}
+      : {plotter: linePlotter(axis.high), strokeWidth: layer.curve.draw === "dotted" ? 2 : 1.6, strokePattern: DASHES[layer.curve.draw] ?? null};
+    return {labels: ["time", ...names], series: Object.fromEntries(layers.map((layer, place) => [names[place], look(layer)])),
+            colors: layers.map(layer => Theme.paint(layer.curve.color, isFilled(layer))), gridLineColor: Theme.of("grid")};
+  }
+
+  axes(axis, view, unit) {
+    return {
+      dateWindow: [this.time(view.from), this.time(view.to)], valueRange: [axis.low, axis.high], logscale: axis.log,
       axes: {
         x: {axisLabelFontSize: 11, axisLabelWidth: 76, axisTickSize: 3,
-            ticker: () => this.moments(view).map(([moment, label]) => ({v: shift(moment), label}))},
+            ticker: () => this.moments(view).map(([moment, label]) => ({v: this.time(moment), label}))},
         y: {axisLabelFontSize: 11, axisLabelWidth: LEFT - 6, axisTickSize: 3,
             ticker: () => axis.labels.map(v => ({v, label: writeTick(v, unit)}))},
       },
-    });
-    this.element.style.setProperty("--label", soft);
+    };
   }
 
   /* The labels of the time axis; the first would be in the way of that of the lowest value. */
@@ -99,14 +118,10 @@ class Plot {
     return TimeAxis.labels(view, width).map(([moment, label]) => [moment, width * (moment - view.from) / (view.to - view.from) < 18 ? "" : label]);
   }
 
-  look({curve, below}, axis) {
-    if (curve.draw === "stack" || curve.draw === "area")
-      return {plotter: areaPlotter(below, curve.draw === "stack" ? 0.95 : 0.75, Theme.of("card"))};
-    return {plotter: linePlotter(axis.high), strokeWidth: curve.draw === "dotted" ? 2 : 1.6, strokePattern: DASHES[curve.draw] ?? null};
-  }
-
   remove() {
     this.graph?.destroy();
     this.graph = null;
   }
 }
+Plot.FIXED = {legend: "never", showLabelsOnHighlight: false, highlightCircleSize: 0, interactionModel: {}, rightGap: RIGHT, pointSize: 2.2,
+              labelsUTC: true, axisLineColor: "transparent", gridLineWidth: 1};
