@@ -10,6 +10,7 @@ E2E_TESTS = \
 	tests/e2e/test_writing.py \
 	tests/e2e/test_convert.py \
 	tests/e2e/test_definitions.py \
+	tests/e2e/test_events.py \
 	tests/e2e/test_graph.py \
 	tests/e2e/test_graph_options.py \
 	tests/e2e/test_graphite.py \
