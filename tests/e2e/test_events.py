@@ -19,7 +19,8 @@ BROKEN = (b"{", b"null", b"[]", b'"text"', b"7", b"\xff\xfe", b"[" * 4000, b'{"t
           b'{"time": 1e999, "host": "a", "kind": "k", "severity": "okay"}', b'{"time": "1", "host": "a", "kind": "k"}',
           b'{"time": 1, "host": ["a"], "kind": "k", "severity": "okay"}', b'{"time": 1, "kind": "k", "severity": "okay"}',
           b'{"time": 1, "host": "a", "severity": "okay"}', b'{"time": 1, "host": "a", "kind": "k", "severity": "bad"}',
-          b'{"time": 1, "host": "a", "kind": "k", "severity": "okay", "text": "' + b"x" * 600 + b'"}')
+          b'{"time": 1, "host": "a", "kind": "k", "severity": "okay", "text": "' + b"x" * 600 + b'"}',
+          b'{"time": 1, "host": "a", "kind": "k", "severity": "okay"' + b" " * 4096 + b"}")
 
 
 def line(time=NOON, service="web", kind="oom_kills", severity="failure", **more):
