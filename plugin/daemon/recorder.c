@@ -15,9 +15,11 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #define QUEUE_SIZE (64U << 10) /* bytes: some hundred events */
+#define STOP_S 1               /* that a stop waits for the disk */
 
 static struct {
 	const char *path;
@@ -145,6 +147,16 @@ void recorder_add(const struct event_line *line)
 	lock_release(&recorder.lock);
 }
 
+/* false: it still waits for the disk. */
+static bool join_recorder(void)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += STOP_S;
+	return pthread_timedjoin_np(recorder.thread, NULL, &end) == 0;
+}
+
 void recorder_stop(void)
 {
 	bool running;
@@ -158,6 +170,8 @@ void recorder_stop(void)
 	lock_release(&recorder.lock);
 	if (!running)
 		return;
-	pthread_join(recorder.thread, NULL);
-	close(recorder.wake);
+	if (join_recorder())
+		close(recorder.wake);
+	else
+		message(LOG_WARNING, "the last events are lost: %s does not answer", recorder.path);
 }

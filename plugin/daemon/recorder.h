@@ -15,7 +15,7 @@ int recorder_start(const char *path);
  * lost, which the log says. */
 void recorder_add(const struct event_line *line);
 
-/* Writes what is left and waits for that. */
+/* Writes what is left and waits for that; not for long if the file does not answer. */
 void recorder_stop(void);
 
 #endif

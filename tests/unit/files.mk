@@ -219,6 +219,7 @@ tests_unit_daemon_test_memory_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=asprintf,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=strdup
 tests_unit_daemon_test_notifier_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=bpf_map__fd,--wrap=calloc \
 	-Wl,--wrap=ring_buffer__consume,--wrap=ring_buffer__epoll_fd,--wrap=ring_buffer__free,--wrap=ring_buffer__new
+tests_unit_daemon_test_recorder_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=event_file_append
 tests_unit_stack_test_collector_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=symbol_name,--wrap=symbol_name_made
 tests_unit_stack_test_code_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=symbol_name,--wrap=symbol_name_made
 # The kernel's statistics, and a clock that the test turns.

@@ -9,12 +9,26 @@
 #include "tests/unit/messages.h"
 #include "tests/unit/scratch_directory.h"
 
+#include "plugin/daemon/event_file.h"
 #include "plugin/daemon/recorder.h"
 #include "plugin/util/message.h"
+
+#include <semaphore.h>
 
 #define FLOOD 10000 /* of less than two full files */
 
 static char path[512];
+static bool is_silent; /* writes wait for `answers` */
+static sem_t answers;
+
+int __real_event_file_append(const char *at, const char *lines, size_t length, struct error *error);
+int __wrap_event_file_append(const char *at, const char *lines, size_t length, struct error *error);
+int __wrap_event_file_append(const char *at, const char *lines, size_t length, struct error *error)
+{
+	if (is_silent)
+		sem_wait(&answers);
+	return __real_event_file_append(at, lines, length, error);
+}
 
 static size_t count_lines(const char *name)
 {
@@ -102,6 +116,19 @@ static void test_flood(void)
 	CHECK_UINT(written + lost, FLOOD);
 }
 
+static void test_silent_disk(void)
+{
+	CASE("a disk that does not answer");
+	daemon_clear();
+	sem_init(&answers, 0, 0);
+	CHECK_INT(recorder_start(path), 0);
+	is_silent = true;
+	add(1);
+	recorder_stop();
+	CHECK_HAS(message_with("does not answer"), "the last events are lost: ");
+	sem_post(&answers);
+}
+
 int main(void)
 {
 	message_to(daemon_record);
@@ -110,6 +137,7 @@ int main(void)
 	test_start();
 	test_failure();
 	test_flood();
+	test_silent_disk();
 	scratch_end();
 	return testing_end();
 }
