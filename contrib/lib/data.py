@@ -126,6 +126,12 @@ def write_level(output, services, level, spans, colors, flames_of, is_whole):
         folder.write(level.name + ".js", page.script("data", of_host(name, services, level, spans, colors, is_whole)))
 
 
+def write_events(output, host_name, found):
+    """found: see events.read()"""
+    with output.folder(page.DATA) as top, top.folder(host_name) as folder:
+        folder.write(EVENTS, page.script("events", json.dumps({"host": host_name, "events": found})))
+
+
 def is_there(output, host_name, level):
     """Whether a host's level has been written."""
     with output.folder(page.DATA) as top, top.folder(host_name) as folder:

@@ -8,6 +8,7 @@ import re
 import sys
 import time
 
+import events
 import host
 import rrd
 import span
@@ -15,7 +16,6 @@ from choice import unknown
 from text import printable
 from version import add_version
 
-EVENTS = "/var/lib/collectd/ebpf/events.jsonl"
 # A date, or a date and a time of the local zone or of a named one.
 ISO = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(Z|[+-]\d\d:\d\d)?)?")
 FORMS = "write it as 2026-11-27T03:10, 2026-11-27, 03:10, -1h, now or 1795800500"
@@ -50,7 +50,7 @@ def _parser():
     parser.add_argument("--end", default="now", type=text, metavar="TIME", help="(%(default)s)")
     parser.add_argument("--service", action="append", type=text, metavar="NAME", help="only this; may repeat")
     parser.add_argument("--host", action="append", type=text, metavar="NAME", help="only this; may repeat")
-    parser.add_argument("--events", default=EVENTS, type=text, metavar="PATH",
+    parser.add_argument("--events", default=events.DEFAULT, type=text, metavar="PATH",
                         help="file of events to mark in the charts (%(default)s)")
     parser.add_argument("--stacks", type=text, metavar="DIR", help="folded files of stacks, drawn as flame graphs")
     parser.add_argument("--before", type=text, metavar="TIME",
@@ -74,7 +74,7 @@ def parse(arguments):
         parser.error("argument --before: needs --stacks; to compare services at two times, open compare.html")
     for name, path in (("stacks", options.stacks), ("events", options.events)):
         # The plugin makes its own file with the first event.
-        if path and path != EVENTS and not os.path.exists(path):
+        if path and path != events.DEFAULT and not os.path.exists(path):
             parser.error(f"argument --{name}: no such file: {path!r}")
     _read_times(parser, options)
     return options
