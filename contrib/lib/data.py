@@ -140,16 +140,14 @@ def is_there(output, host_name, level):
 
 def remove_others(output, known):
     """Removes data of services, levels and hosts that are no longer shown. known: an About"""
-    shown = {host for host, _ in known.services}
     with output.folder(page.DATA) as top:
         for host_name, folder in page.folders(top):
+            own = {service: levels for (host, service), levels in known.services.items() if host == host_name}
             with folder:
-                wanted = {level + ".js" for level in known.levels} if host_name in shown else set()
-                _remove(folder, {*wanted, EVENTS} if wanted else wanted)
+                _remove(folder, {level + ".js" for levels in own.values() for level in levels} | ({EVENTS} if own else set()))
                 for level, directory in page.folders(folder):
                     with directory:
-                        _remove(directory, {service + ".js" for (host, service), levels in known.services.items()
-                                            if host == host_name and level in levels})
+                        _remove(directory, {service + ".js" for service, levels in own.items() if level in levels})
                 folder.remove_empty()
         top.remove_empty()
 
