@@ -77,6 +77,7 @@ static void test_replicas(void)
 	begin_processes(&f, 4, 1, 2);
 	refresh(&f, 10);
 	refresh(&f, 20);
+	refresh(&f, 90);
 	begin_processes(&f, 3, 1, 100);
 	refresh(&f, 101);
 	check(&f, "", 0, 0);
