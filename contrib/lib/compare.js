@@ -36,50 +36,50 @@ const Difference = {
 
 class Comparison {
   constructor(page) {
-    Object.assign(this, {page, charts: [], pairs: [], levels: new Set()});
-    const {about, view} = page, side = word => new Picker(about, `${word}: HOST/SERVICE`, one => this.choose(word === "of" ? "a" : "b", one));
-    this.pickers = [side("of"), side("with")];
-    this.earlier = make("input", {type: "text", size: 9, placeholder: "1 day", "aria-label": "with an earlier time: seconds, or such as 2 hours", onchange: () => this.back(this.earlier.value)});
-    this.buttons = EARLIER.map(([text, seconds]) => make("button", {onclick: () => this.back(this.before() === seconds ? "0" : String(seconds))}, text));
+    Object.assign(this, {page, view: page.view, charts: [], pairs: [], loaded: [], levels: new Set()});
+    const picker = (label, word) => new Picker(page.about, `${label}: HOST/SERVICE`, one => this.set(word, `${one.host}/${one.service.name}`));
+    this.pickers = [picker("compare", "a"), picker("with", "b")];
+    this.earlier = make("input", {type: "text", size: 9, placeholder: "2 hours", "aria-label": "earlier by, such as 2 hours",
+                                  onchange: () => this.back(this.earlier.value)});
+    this.buttons = EARLIER.map(([text, seconds]) =>
+      make("button", {onclick: () => this.set("before", this.before() === seconds ? "" : String(seconds))}, text));
     this.said = make("div", {class: "differences"});
     this.body = make("div");
-    this.form = make("div", {class: "sides"}, make("label", {}, "Compare ", this.pickers[0].element), make("label", {}, "with ", this.pickers[1].element),
-                     make("span", {role: "group", "aria-label": "earlier by"}, "earlier by ", this.buttons, this.earlier));
-    this.element = make("section", {}, this.form, this.said, this.body);
-    this.view = view;
+    this.element = make("section", {}, make("div", {class: "sides"},
+      make("label", {}, "Compare ", this.pickers[0].element), make("label", {}, "with ", this.pickers[1].element),
+      make("span", {role: "group", "aria-label": "earlier by"}, "earlier by ", this.buttons, this.earlier)), this.said, this.body);
   }
 
+  /* Seconds by which the other side is earlier. */
   before() {
     return Math.max(0, Number(this.view.others.get("before")) || 0);
   }
 
-  /* text: such as 3600, 2 hours */
+  /* text: such as 3600, 2 hours; empty: no earlier time */
   back(text) {
-    const found = /^\s*(\d+(?:\.\d+)?)\s*(s|min|h|d|w)?/i.exec(text), size = {min: 60, h: 3600, d: 86400, w: 604800}[found?.[2]?.toLowerCase()] ?? 1;
+    const found = /^\s*(\d+(?:\.\d+)?)\s*(s|min|h|d|w)?/i.exec(text);
+    const size = {min: 60, h: 3600, d: 86400, w: 604800}[found?.[2]?.toLowerCase()] ?? 1;
     this.earlier.setAttribute("aria-invalid", String(!found && text.trim() !== ""));
-    if (found)
-      this.set("before", String(Math.round(found[1] * size) || ""));
+    if (found || !text.trim())
+      this.set("before", String(Math.round((found?.[1] ?? 0) * size) || ""));
   }
 
   set(word, value) {
     this.page.bar.change(() => this.view.others.set(word, value));
   }
 
-  choose(word, {host, service}) {
-    this.set(word, `${host}/${service.name}`);
-  }
-
   /* {host, service, title, levels} of a side, or null. Without a second side, the first one. */
   side(word) {
-    const text = this.view.others.get(word) || this.view.others.get("a") || "", [host, name] = [text.slice(0, text.indexOf("/")), text.slice(text.indexOf("/") + 1)];
-    const service = this.page.about.hosts.find(one => one.name === host)?.services.find(one => one.name === name);
-    return service ? {host, service: name, title: this.page.about.hosts.length > 1 ? `${host}/${service.title}` : service.title, levels: service.levels} : null;
+    const {hosts} = this.page.about, text = this.view.others.get(word) || this.view.others.get("a") || "", end = text.indexOf("/");
+    const [host, name] = [text.slice(0, end), text.slice(end + 1)];
+    const service = hosts.find(one => one.name === host)?.services.find(one => one.name === name);
+    return service ? {host, service: name, title: hosts.length > 1 ? `${host}/${service.title}` : service.title, levels: service.levels} : null;
   }
 
+  /* A side with its data of a time that is so many seconds earlier; null without data. */
   async load(side, shift) {
-    const {from, to, about} = this.view, level = View.prototype.level.call({about, from: from - shift, to: to - shift}, side?.levels ?? []);
-    const read = level && await Data.values(side.host, side.service, level.name);
-    return read ? {...side, read, level: new Level(read, about), shift} : null;
+    const level = this.view.level(side?.levels ?? [], shift), read = level && await Data.values(side.host, side.service, level.name);
+    return read ? {...side, read, level: new Level(read, this.page.about), shift} : null;
   }
 
   async update() {
@@ -88,52 +88,81 @@ class Comparison {
     this.levels = new Set(sides.flatMap(side => side?.levels ?? []));
     this.mark(sides, before);
     /* The earlier time is on the left. */
-    const loaded = await Promise.all(before ? [this.load(sides[1], before), this.load(sides[0], 0)] : [this.load(sides[0], 0), this.load(sides[1], 0)]);
-    if (this.loaded?.some((one, place) => one?.read !== loaded[place]?.read || one?.shift !== loaded[place]?.shift) ?? true)
-      this.build(loaded);
+    this.sides = before ? sides.reverse() : sides;
+    const loaded = await Promise.all(this.sides.map((side, place) => this.load(side, place ? 0 : before)));
+    const isNew = loaded.some((one, place) => one?.read !== this.loaded[place]?.read || one?.shift !== this.loaded[place]?.shift);
     this.loaded = loaded;
-    this.pairs.flat().forEach(chart => chart?.setView(this.view));
+    if (isNew)
+      this.build();
+    this.charts.forEach(chart => chart.setView(this.view));
     this.tell();
     return {hasData: loaded.some(Boolean), isWithin: loaded.some(Boolean)};
   }
 
   mark(sides, before) {
-    sides.forEach((side, place) => {
-      if (document.activeElement !== this.pickers[place].input)
-        this.pickers[place].input.value = side && (place === 0 || this.view.others.get("b") || before) ? `${side.host}/${side.title.split("/").at(-1)}` : "";
+    const isChosen = [true, this.view.others.get("b") || before];
+    this.pickers.forEach(({input}, place) => {
+      const side = isChosen[place] && sides[place];
+      if (document.activeElement !== input)
+        input.value = side ? `${side.host}/${side.title.split("/").at(-1)}` : "";
     });
     this.buttons.forEach((button, place) => button.ariaPressed = String(EARLIER[place][1] === before));
     if (document.activeElement !== this.earlier)
-      this.earlier.value = before && !EARLIER.some(([, seconds]) => seconds === before) ? `${before} s` : "";
+      this.earlier.value = before && !EARLIER.some(([, seconds]) => seconds === before) ? writeAge(before) : "";
   }
 
-  build(loaded) {
+  /* The charts of a side by section and title. */
+  charted(side) {
+    return new Map((side?.read.sections ?? []).flatMap(({title, charts}) => charts.map(raw => [`${title}: ${raw.title}`, raw])));
+  }
+
+  chart(raw, side) {
+    const {board} = this.page;
+    return raw && board.add(new Chart({...raw, leads: false}, side.level, board, side.shift));
+  }
+
+  build() {
     this.page.board.remove(this.charts);
-    const [one, other] = loaded.map(side => new Map(!side ? [] : side.read.sections.flatMap(({title, charts}) => charts.map(raw => [JSON.stringify([title, raw.title]), {title, raw}]))));
-    const names = [...new Set([...one.keys(), ...other.keys()])].filter(name => [one, other].some(side => side.has(name) && !isZero(side.get(name).raw)));
-    const chart = (side, found) => found && side ? this.page.board.add(new Chart({...found.raw, leads: false}, side.level, this.page.board, side.shift)) : undefined;
-    this.pairs = names.map(name => [chart(loaded[0], one.get(name)), chart(loaded[1], other.get(name))]);
+    const sides = this.loaded.map(side => this.charted(side));
+    const names = [...new Set(sides.flatMap(side => [...side.keys()]))].filter(name => sides.some(side => side.has(name) && !isZero(side.get(name))));
+    this.pairs = names.map(name => sides.map((side, place) => this.chart(side.get(name), this.loaded[place])));
     this.pairs.filter(([a, b]) => a && b).forEach(([a, b]) => [a.twin, b.twin] = [b, a]);
     this.charts = this.pairs.flat().filter(Boolean);
-    this.heads = loaded.map(() => make("h2"));
-    const cell = (found, place) => found?.element ?? make("p", {class: "soft none"}, loaded[place] ? `${loaded[place].title} has no value of this.` : "");
-    this.body.replaceChildren(make("div", {class: "pair heads"}, this.heads), ...this.pairs.map(pair => make("div", {class: "pair"}, pair.map(cell))));
+    this.heads = this.loaded.map(side => make("h2", {}, side ? make("a", {href: Site.address(Site.service(side.host, side.service))}) : ""));
+    const none = place => make("p", {class: "soft"}, this.loaded[place] ? `${this.loaded[place].title} has no value of this.` : "");
+    this.body.replaceChildren(make("div", {class: "pair heads"}, this.heads),
+      ...this.pairs.map(pair => make("div", {class: "pair"}, pair.map((chart, place) => chart?.element ?? none(place)))));
+  }
+
+  /* A side in words, with its time if both sides are of one service. */
+  named(side) {
+    const {from, to, about} = this.view, isSame = this.loaded[0]?.title === this.loaded[1]?.title;
+    return side.title + (isSame || side.shift ? ` ${Clock.range(from - side.shift, to - side.shift, about.drawn)}` : "");
+  }
+
+  /* What there is to say in place of differences. */
+  missing(found) {
+    const [one, other] = this.loaded, place = one ? 1 : 0;
+    if (!this.isReady)
+      return "Choose a service; then another one, or an earlier time.";
+    if (!one || !other)
+      return `${this.sides[place]?.title ?? "The other side"} has no value in this time.`;
+    if (one.read === other.read && one.shift === other.shift)
+      return "Choose another service, or an earlier time.";
+    return found.length ? "" : "No difference of 10 % or more.";
   }
 
   /* The differences in words, the largest first: above all those of the parts of a request's time. */
   tell() {
-    const [one, other] = this.loaded, named = side => side ? side.title + (this.before() || one?.title === other?.title
-      ? ` ${Clock.range(this.view.from - side.shift, this.view.to - side.shift, this.view.about.drawn)}` : "") : "";
-    this.heads.forEach((head, place) => head.textContent = named(this.loaded[place]));
-    this.body.hidden = !this.isReady;
-    const isSame = one && other && one.read === other.read && one.shift === other.shift;
-    const found = isSame ? [] : this.pairs.flatMap(([a, b]) => (a ?? b).raw.more ? [] : Difference.of(a, b)).sort((a, b) => b.isPart - a.isPart || b.size - a.size);
+    const found = this.pairs.flatMap(([a, b]) => (a ?? b).raw.more ? [] : Difference.of(a, b)).sort((a, b) => b.isPart - a.isPart || b.size - a.size);
     const row = ({label, text, title}) => make("li", {}, make("b", {}, label), ` ${text} `, make("small", {}, title));
-    const rest = found.slice(Comparison.MOST);
-    const words = !this.isReady ? "Choose a service; then another one, or an earlier time." : isSame ? "Choose another service, or an earlier time."
-      : !one || !other ? `${(this.side(this.before() ? "b" : one ? "b" : "a") ?? {}).title ?? "One side"} has no value in this time.` : found.length ? "" : "No difference of 10 % or more.";
-    this.said.replaceChildren(make("h2", {}, found.length ? `What differs, from ${named(one)} to ${named(other)}` : ""), words, make("ul", {}, found.slice(0, Comparison.MOST).map(row)),
-                              rest.length ? make("details", {}, make("summary", {}, `${rest.length} more`), make("ul", {}, rest.map(row))) : "");
+    const words = this.missing(found), rest = words ? [] : found.slice(Comparison.MOST);
+    this.heads?.forEach((head, place) => this.loaded[place] && (head.firstChild.textContent = this.named(this.loaded[place])));
+    this.body.hidden = !this.isReady;
+    this.said.replaceChildren(words, ...words ? [] : [
+      make("h2", {}, `What differs, from ${this.loaded.map(side => this.named(side)).join(" to ")}`),
+      make("ul", {}, found.slice(0, Comparison.MOST).map(row))],
+    rest.length ? make("details", {}, make("summary", {}, `${rest.length} more`), make("ul", {}, rest.map(row))) : "");
   }
 }
 Comparison.MOST = 12;

@@ -168,10 +168,11 @@ class View {
     }
   }
 
-  /* Of those levels that a service has, the finest that has all of the time, or else the longest; undefined without any. */
-  level(names) {
+  /* Of those levels that a service has, the finest that has all of the time, or else the longest; undefined without any. shift:
+   * seconds by which the time is earlier */
+  level(names, shift = 0) {
     const there = this.about.levels.filter(level => names.includes(level.name)).sort((a, b) => (a.end - a.start) - (b.end - b.start));
-    return there.find(level => level.start <= this.from + 1 && level.end >= this.to - 1) ?? there.at(-1);
+    return there.find(level => level.start <= this.from - shift + 1 && level.end >= this.to - shift - 1) ?? there.at(-1);
   }
 
   /* "Last hour: 27 Nov 02:10:00 to 03:10:00" */
