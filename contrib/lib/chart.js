@@ -6,7 +6,6 @@ class Chart {
     Object.assign(this, {raw, level, board, shift, unit: raw.unit, isDrawn: false, isNear: false, events: () => []});
     this.curves = (raw.curves ?? []).map(curve => new Curve(curve, level));
     this.samples = raw.samples && new Curve({label: "samples", values: raw.samples}, level);
-    this.isZero = raw.heat ? !raw.heat.rows.some(row => row.some(Boolean)) : this.curves.every(curve => curve.isZero);
     this.labels = this.curves.map(curve => curve.label);
     this.build();
   }

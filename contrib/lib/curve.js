@@ -43,7 +43,6 @@ class Curve {
   constructor(raw, level) {
     Object.assign(this, raw);
     this.level = level;
-    this.isZero = !raw.highest && !raw.values.some(Boolean);
   }
 
   known([first, end]) {

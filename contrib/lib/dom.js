@@ -32,6 +32,15 @@ const Site = {
     return `services/${quote(host)}/${quote(service)}.html`;
   },
 
+  machine(host) {
+    return `hosts/${quote(host)}.html`;
+  },
+
+  /* Whether the machine has a page: without all of its services it has none. */
+  hasTriage(about, host) {
+    return about.hosts.find(({name}) => name === host)?.triage !== false;
+  },
+
   /* HTML of ebpf-graph, with the addresses that this page needs. */
   html(text) {
     const box = make("div", {innerHTML: text});

@@ -25,41 +25,48 @@ class Page {
     if (this.kind === "service")
       return [new ServiceSheet(this, this.host, this.service)];
     const kind = this.kind === "machine" ? MachineSheet : HostSheet;
-    return this.about.hosts.filter(({name}) => this.kind === "index" || name === this.host).map(({name}) => new kind(this, name, ""));
+    const hosts = this.about.hosts.filter(({name}) => this.kind === "index" || name === this.host);
+    return hosts.map(({name}) => new kind(this, name, ""));
   }
 
   build() {
     const nav = make("nav", {"aria-label": "Time and search"}, make("div", {class: "line"}, this.bar.element, this.search.element));
-    document.querySelector("main").replaceChildren(nav, ...window.Dygraph ? [] : [this.missing()], ...this.links(), this.when, this.board.status,
-                                                   this.board.spoken, ...this.sheets.map(sheet => sheet.element));
+    const {status, spoken} = this.board, charts = window.Dygraph ? [] : [this.missing()];
+    document.querySelector("main").replaceChildren(nav, ...charts, ...this.notes(), ...this.links(), this.when, status, spoken,
+                                                   ...this.sheets.map(sheet => sheet.element));
+    document.querySelector("footer").textContent = `Drawn ${Clock.stamp(this.about.drawn).replace("T", " ")} by ebpf-graph. ${Page.AVERAGES}`;
     for (const kind of ["pointerdown", "focusin", "click"])
       document.addEventListener(kind, event => this.carry(event.target.closest?.("a[href]")), true);
   }
 
   missing() {
-    return make("p", {class: "missing", role: "alert"},
-                "No charts: install libjs-dygraphs (apt-get install libjs-dygraphs) and draw the pages again. The values are in tables below.");
+    return make("p", {class: "missing", role: "alert"}, "No charts: install libjs-dygraphs (apt-get install libjs-dygraphs) and draw "
+                + "the pages again. The values are in tables below.");
+  }
+
+  notes() {
+    const notes = this.kind === "index" ? this.about.notes : [];
+    return notes.length ? [make("ul", {class: "notes"}, notes.map(note => make("li", {}, note)))] : [];
   }
 
   /* Where one can go on from here. */
   links() {
-    const compare = words => Site.address(`compare.html#${words}`), link = (to, text) => make("a", {href: to}, text);
-    if (this.kind === "service") {
-      const own = `${quote(this.host)}/${quote(this.service)}`;
-      return [make("p", {class: "links"}, link(compare(`a=${own}&b=${own}&before=86400`), "Compare with yesterday"), " · ",
-                   link(compare(`a=${own}`), "with another service"), " · ", link(Site.address(`hosts/${quote(this.host)}.html`), `Triage of ${this.host}`))];
-    }
-    const {hosts} = this.about;
-    return this.kind === "index" && hosts.length > 1 ? [make("p", {class: "links"}, "Machines: ", hosts.flatMap(({name}, place) => [place ? " · " : "", link("#" + quote(name), name)]))] : [];
+    const {hosts} = this.about, own = this.kind === "service" && `${quote(this.host)}/${quote(this.service)}`;
+    const link = (address, text) => make("a", {href: address.startsWith("#") ? address : Site.address(address)}, text);
+    const found = own ? [
+      link(`compare.html#a=${own}&b=${own}&before=86400`, "Compare with yesterday"), link(`compare.html#a=${own}`, "Compare with another service"),
+      Site.hasTriage(this.about, this.host) ? link(Site.machine(this.host), `Triage of ${this.host}`) : ""]
+      : this.kind === "index" && hosts.length > 1 ? hosts.map(({name}) => link("#" + quote(name), name)) : [];
+    return found.length ? [make("p", {class: "links"}, found)] : [];
   }
 
   /* A link to another page shows the same time there. */
   carry(link) {
-    const to = link && new URL(link.href), own = to && new URLSearchParams(to.hash.slice(1));
-    if (!to || to.origin !== location.origin || to.protocol !== location.protocol || !to.pathname.endsWith(".html") || to.pathname.endsWith("/meaning.html") || link.getAttribute("href").startsWith("#"))
+    const address = link?.getAttribute("href") ?? "#";
+    if (!/^[^#:?]*\.html(#|$)/.test(address) || /(^|\/)meaning\.html/.test(address))
       return;
-    const words = to.hash.slice(1).split("&").filter(word => word && !/^(from|to|span)=/.test(word)).map(word => word.includes("=") ? word : `at=${word}`);
-    link.hash = [...words, this.view.words(false)].join("&");
+    const words = link.hash.slice(1).split("&").filter(word => word && !/^(from|to|span)=/.test(word));
+    link.hash = [...words.map(word => word.includes("=") ? word : `at=${word}`), this.view.words(false)].join("&");
   }
 
   go({host, service}) {
@@ -86,30 +93,35 @@ class Page {
 
   /* The time that is shown, and what there is where there is nothing of it. */
   say(found) {
-    const {view, about} = this, there = found.filter(one => one.hasData && one.isWithin);
-    this.when.replaceChildren(make("b", {}, view.inWords()));
-    for (const sheet of this.sheets)
-      sheet.element.hidden = !there.length && this.kind !== "compare";
-    const levels = about.levels.filter(level => this.sheets.some(sheet => sheet.levels?.has(level.name)));
-    if (!levels.length || this.kind === "compare" && !this.sheets[0].isReady)
-      return;
+    const {view, about, when} = this, there = found.some(one => one.hasData && one.isWithin);
+    const levels = about.levels.filter(level => this.sheets.some(sheet => sheet.levels.has(level.name)));
     const begin = Math.min(...levels.map(level => level.first ?? level.start)), end = Math.max(...levels.map(level => level.end));
-    const range = `${Clock.text(begin, DAY)} to ${Clock.text(end, DAY)}`;
-    const whole = make("button", {onclick: () => this.bar.change(() => view.choose(about.shown))}, "Show the latest");
-    if (!there.length)
-      this.when.append(" No value in this time. There are values from ", range, ". ", whole);
-    else if (view.from < begin - 60 || view.to > end + 60)
-      this.when.append(" There are only values from ", range, ". ", whole);
+    const button = (text, action, title = "") => make("button", {onclick: action, title}, text);
+    const latest = [Clock.range(begin, end, about.drawn), ". ", button("Show the latest", () => this.bar.change(() => view.choose(about.shown)))];
+    when.replaceChildren(make("b", {}, view.inWords()));
+    for (const sheet of this.sheets)
+      sheet.element.hidden = !there && this.kind !== "compare";
+    if (levels.length && !there)
+      when.append(" No value in this time. There are values from ", ...latest);
+    else if (levels.length && (view.from < begin - 60 || view.to > end + 60))
+      when.append(" There are only values from ", ...latest);
     else if (view.base)
-      this.when.append(" ", make("button", {onclick: () => this.board.reset(), title: "Escape or a double click does so, too"}, "Whole time"));
-    const shown = this.sheets.find(sheet => sheet.level), {step} = shown?.level ?? {}, newest = Math.max(...this.sheets.map(sheet => sheet.level?.newest ?? 0));
-    if (!there.length || !step)
+      when.append(" ", button("Whole time", () => this.board.reset(), "Escape or a double click does so, too"));
+    if (there)
+      this.sayWhatIsSeen(end);
+  }
+
+  /* How fine the values are, when they end, and of which time the tables are. end: of the data */
+  sayWhatIsSeen(end) {
+    const {view, when} = this, shown = this.sheets.find(sheet => sheet.level), newest = Math.max(...this.sheets.map(sheet => sheet.level?.newest ?? 0));
+    if (!shown)
       return;
-    this.when.append(make("small", {}, ` a value every ${writeAge(step)}`));
+    const {step} = shown.level;
+    when.append(make("small", {}, ` a value every ${writeAge(step)}`));
     if (view.to > newest && end - newest > 2 * step)
-      this.when.append(make("span", {class: "old"}, ` The last values are of ${Clock.text(newest, 1)}, ${writeAge(end - newest)} before these pages were drawn.`));
-    if (!view.span() && shown.of && (this.kind === "index" || this.kind === "machine"))
-      this.when.append(make("small", {}, ` Sentences and tables are of the last ${shown.of.title}.`));
+      when.append(make("span", {class: "old"}, ` The last values are of ${Clock.text(newest, 1)}, ${writeAge(end - newest)} before these pages were drawn.`));
+    if (!view.span() && shown.of && ["index", "machine"].includes(this.kind))
+      when.append(make("small", {}, ` Sentences and tables are of the last ${shown.of.title}.`));
   }
 
   /* To the part of the page that a link has named. */
@@ -120,5 +132,8 @@ class Page {
       document.getElementById(at)?.scrollIntoView();
   }
 }
+
+Page.AVERAGES = "Averages of rates, CPU time, threads and requests are over all of the time in which the host has values; where a "
+  + "service has none, it counts as 0.";
 
 const about = said => new Page(said);

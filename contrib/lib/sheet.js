@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * The parts of a page: the charts of a service, of a host, and of the layers of a machine, from one data file each. */
-const plural = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
 /* A part of a page that is made from a data file of a level, and made again for another level. */
 class Sheet {
@@ -14,7 +13,8 @@ class Sheet {
 
   /* Loads what is needed. Returns whether the values of this time are there. */
   async update() {
-    const {view} = this.page, level = view.level([...this.levels]), read = level && await Data.values(this.host, this.service, level.name);
+    const {view} = this.page, level = view.level([...this.levels]);
+    const read = level && await Data.values(this.host, this.service, level.name);
     this.events ??= await Data.events(this.host);
     if (read !== this.data || !read)
       this.build(read);
@@ -54,21 +54,23 @@ class Sheet {
   /* Charts side by side, and the names of those that have nothing but zeros. */
   grid(many) {
     const zero = many.filter(isZero), shown = many.filter(raw => !isZero(raw));
+    const said = zero.length === 1 ? "1 graph is zero" : `${zero.length} graphs are zero`, names = zero.map(raw => raw.title).join(", ");
     return [shown.length ? make("div", {class: "grid"}, shown.map(raw => this.chart(raw))) : null,
-            zero.length ? make("details", {class: "zero"}, make("summary", {}, zero.length === 1 ? "1 graph is zero" : `${zero.length} graphs are zero`),
-                               zero.map(raw => raw.title).join(", ")) : null];
+            zero.length ? make("details", {class: "zero"}, make("summary", {}, said), names) : null];
   }
 
   section({title, charts}) {
     const more = charts.filter(raw => raw.more && !isZero(raw)), names = more.map(raw => raw.title).join("; ");
-    return charts.length ? [make("h2", {}, title), ...this.grid(charts.filter(raw => !more.includes(raw))),
-                            more.length ? make("details", {class: "more"}, make("summary", {}, `More: ${names}`), this.grid(more)) : null] : [];
+    const folded = () => make("details", {class: "more"}, make("summary", {}, `More: ${names}`), this.grid(more));
+    return charts.length ? [make("h2", {}, title), ...this.grid(charts.filter(raw => !more.includes(raw))), more.length ? folded() : null] : [];
   }
 
   refresh() {}
 }
 
-const isZero = raw => raw.heat ? !raw.heat.rows.some(row => row.some(Boolean)) : !raw.curves.some(curve => curve.highest || curve.values.some(Boolean));
+/* Whether a chart has nothing but zeros, or nothing at all. */
+const isZero = ({heat, curves}) => heat ? !heat.rows.some(row => row.some(Boolean))
+  : !curves.some(curve => curve.highest || curve.values.some(Boolean));
 
 class ServiceSheet extends Sheet {
   parts({sections}) {
@@ -110,7 +112,8 @@ class HostSheet extends Sheet {
   parts({request_times: times, charts}) {
     this.summary = new Told();
     this.table = new Told();
-    const title = make("a", {href: Site.address(`hosts/${quote(this.host)}.html`)}, this.host);
+    const hasTriage = Site.hasTriage(this.page.about, this.host);
+    const title = hasTriage ? make("a", {href: Site.address(Site.machine(this.host))}, this.host) : this.host;
     return [make("h2", {id: this.host}, title), this.summary.element, this.table.element,
             times.length ? make("h3", {}, "Where a request's time goes") : null, ...this.grid(times), this.happened,
             charts.length ? make("h3", {}, "Services side by side") : null, ...this.grid(charts), this.devices()];
@@ -124,7 +127,7 @@ class HostSheet extends Sheet {
 
   refresh() {
     const said = this.data.spans[this.of?.name] ?? {table: "", summary: {}};
-    this.summary.show(summaryOf(this.data, said, `hosts/${quote(this.host)}.html`), "", "");
+    this.summary.show(summaryOf(this.data, said, Site.machine(this.host)), "", "");
     this.table.show(said.table, "services", this.page.board.text);
   }
 }
