@@ -7,8 +7,8 @@ class Board {
     Object.assign(this, {view, change, charts: [], only: null, text: "", hidden: new Set(), moment: null});
     this.status = make("p", {class: "status", hidden: true});
     this.spoken = make("output", {class: "unseen", ariaLive: "polite"});
-    this.observer = new IntersectionObserver(entries => entries.forEach(({target, isIntersecting}) => this.approach(target.chart, isIntersecting)),
-                                             {rootMargin: "300px 0px"});
+    const approach = entries => entries.forEach(({target, isIntersecting}) => this.approach(target.chart, isIntersecting));
+    this.observer = new IntersectionObserver(approach, {rootMargin: "300px 0px"});
     Theme.dark.addEventListener("change", () => this.redraw());
     addEventListener("beforeprint", () => this.print());
     addEventListener("afterprint", () => this.endPrint());
@@ -104,7 +104,8 @@ class Board {
     const hidden = [...this.hidden], words = [this.only !== null && `Only “${this.only}” is shown.`,
       hidden.length && `Hidden: ${hidden.slice(0, 5).join(", ")}${hidden.length > 5 ? ` and ${hidden.length - 5} more` : ""}.`];
     this.status.hidden = !words.some(Boolean);
-    this.status.replaceChildren(words.filter(Boolean).join(" ") + " ", make("button", {onclick: () => this.showAll()}, "Show all"));
+    const button = make("button", {onclick: () => this.showAll()}, "Show all");
+    this.status.replaceChildren(words.filter(Boolean).join(" ") + " ", button);
   }
 
   showAll() {
@@ -122,8 +123,9 @@ class Board {
   }
 
   zoom(from, to) {
-    const levels = this.view.about.levels, begin = Math.min(...levels.map(level => level.start)), end = Math.max(...levels.map(level => level.end));
-    [from, to] = [Math.max(from, Math.min(begin, this.view.from)), Math.min(to, Math.max(end, this.view.to))];
+    const {view} = this, {levels} = view.about;
+    from = Math.max(from, Math.min(view.from, ...levels.map(level => level.start)));
+    to = Math.min(to, Math.max(view.to, ...levels.map(level => level.end)));
     if (to - from >= 10)
       this.change(() => this.view.zoom(from, to));
   }

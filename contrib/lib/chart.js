@@ -21,7 +21,8 @@ class Chart {
     const title = raw.link ? make("a", {href: Site.address(raw.link)}, raw.title) : raw.title;
     this.element = make("figure", {class: [raw.parts && "parts", raw.leads && "leads"].filter(Boolean).join(" ")},
       make("figcaption", {}, make("span", {}, title, " ", make("small", {}, raw.unit.name)), this.help(), this.said, this.basis),
-      window.Dygraph || raw.heat ? this.plot : "", make("div", {class: "beside"}, this.legend?.element, this.others(), this.table));
+      window.Dygraph || raw.heat ? this.plot : "",
+      make("div", {class: "beside"}, this.legend?.element, this.others(), this.table));
     this.picture = raw.heat ? new HeatMap(this.canvas, raw, this.level, LEFT, this.table) : new Plot(this.canvas);
     this.pointer = new Pointer(this.cover, () => this.range, {
       show: moment => this.board.show(moment === null ? null : moment + this.shift), reset: () => this.board.reset(),
@@ -37,9 +38,9 @@ class Chart {
   }
 
   others() {
-    const {others = []} = this.raw;
+    const {others = []} = this.raw, name = ({label, link}) => link ? make("a", {href: Site.address(link)}, label) : label;
     return others.length ? make("details", {class: "rest"}, make("summary", {}, `${others.length} more`),
-      others.map((one, place) => [place ? ", " : "", one.link ? make("a", {href: Site.address(one.link)}, one.label) : one.label])) : "";
+      others.flatMap((one, place) => [place ? ", " : "", name(one)])) : "";
   }
 
   shown() {
@@ -56,8 +57,10 @@ class Chart {
    * index `first`; those of a stack are on top of one another. A gap is where all of a stack are unknown. */
   layers() {
     const drawn = this.shown().filter(curve => curve.draw !== "figures"), [begin, end] = this.level.range(this.range);
-    const first = Math.max(0, begin - 1), cut = curve => Array.from({length: end + 1 - first}, (_, place) => curve.values[first + place] ?? null);
-    const stack = drawn.filter(curve => curve.draw === "stack").map((curve, place) => ({curve, below: place - 1, values: cut(curve)}));
+    const first = Math.max(0, begin - 1), length = end + 1 - first;
+    const cut = curve => Array.from({length}, (_, place) => curve.values[first + place] ?? null);
+    const stack = drawn.filter(curve => curve.draw === "stack")
+      .map((curve, place) => ({curve, below: place - 1, values: cut(curve)}));
     stack.forEach((layer, place) => {
       layer.values = layer.values.map((value, index) => stack.some(one => isKnown(one.values[index]))
         ? (stack[place - 1]?.values[index] ?? 0) + (value ?? 0) : null);
@@ -98,15 +101,17 @@ class Chart {
   /* The largest part, and how far a line above the axis goes, beside the title; and the last values for those who hear. */
   say(axis) {
     const {raw, range, unit} = this, shown = this.shown();
-    const shares = raw.parts ? Parts.shares(this.curves, range, unit.adds) : [], isOld = this.samples && this.samples.last(range).isOld;
-    const above = shown.filter(curve => ["line", "dashes", "dotted"].includes(curve.draw) && curve.shownMaximum(range) > axis.high * (1 + 1e-9))
+    const shares = raw.parts ? Parts.shares(this.curves, range, unit.adds) : [], isOld = this.samples?.last(range).isOld;
+    const above = shown.filter(({draw}) => ["line", "dashes", "dotted"].includes(draw))
+      .filter(curve => curve.shownMaximum(range) > axis.high * (1 + 1e-9))
       .map(curve => `${curve.label} up to ${write(curve.maximum(range), unit)}`);
     const parts = isOld ? "" : Parts.inWords(shares);
     this.said.textContent = [parts, ...above].filter(Boolean).join("; ");
     const basis = parts && this.samples ? Parts.basis(this.samples, range) : "";
     this.basis.textContent = basis && `(${basis})`;
     const last = shown.map(curve => `${curve.label} ${write(curve.last(range).value, unit)}`).join(", ");
-    this.plot.ariaLabel = `${raw.title}${unit.name ? ", " + unit.name : ""}. ${this.said.textContent ? this.said.textContent + ". " : ""}Last: ${last}`;
+    const title = [raw.title, unit.name].filter(Boolean).join(", ");
+    this.plot.ariaLabel = [title, this.said.textContent, `Last: ${last}`].filter(Boolean).join(". ");
   }
 
   /* moment: of the page; null: the last values */
@@ -127,7 +132,8 @@ class Chart {
       rows.push(make("tr", {}, make("th", {scope: "row"}, Clock.stamp(this.level.time(index)).replace("T", " ")),
                      this.curves.map(curve => make("td", {}, write(curve.values[index], this.unit)))));
     const heads = ["time", ...this.labels].map(label => make("th", {scope: "col"}, label));
-    this.table.replaceChildren(make("table", {}, make("caption", {}, `Values of ${this.raw.title}`), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows)));
+    this.table.replaceChildren(make("table", {}, make("caption", {}, `Values of ${this.raw.title}`),
+      make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows)));
   }
 
   remove() {

@@ -32,7 +32,8 @@ const Theme = {
 const channels = color => [1, 3, 5].map(place => parseInt(color.slice(place, place + 2), 16));
 
 const luminance = color => {
-  const [red, green, blue] = color.map(one => one / 255).map(one => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
+  const linear = part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  const [red, green, blue] = color.map(one => linear(one / 255));
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 };
 

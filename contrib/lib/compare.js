@@ -18,7 +18,7 @@ const Difference = {
       .map(curve => [curve.label, Difference.figure(curve, chart.range, chart.unit)]).filter(([, value]) => isKnown(value));
   },
 
-  /* one, other: charts of the same, of which one may be undefined. Of each curve that differs {title, label, text, size, isPart} */
+  /* Of each curve that differs {title, label, text, size, isPart}. one, other: a chart on both sides; one may be undefined */
   of(one, other) {
     const {unit, raw} = one ?? other, sides = [one, other].map(chart => new Map(Difference.figures(chart)));
     const isStack = raw.curves?.some(curve => curve.draw === "stack"), isPart = raw.parts && unit.symbol === "s";
@@ -37,7 +37,8 @@ const Difference = {
 class Comparison {
   constructor(page) {
     Object.assign(this, {page, view: page.view, charts: [], pairs: [], loaded: [], levels: new Set()});
-    const picker = (label, word) => new Picker(page.about, `${label}: HOST/SERVICE`, one => this.set(word, `${one.host}/${one.service.name}`));
+    const picker = (label, word) => new Picker(page.about, `${label}: HOST/SERVICE`,
+                                               ({host, service}) => this.set(word, `${host}/${service.name}`));
     this.pickers = [picker("compare", "a"), picker("with", "b")];
     this.earlier = make("input", {type: "text", size: 9, placeholder: "2 hours", "aria-label": "earlier by, such as 2 hours",
                                   onchange: () => this.back(this.earlier.value)});
@@ -47,7 +48,8 @@ class Comparison {
     this.body = make("div");
     this.element = make("section", {}, make("div", {class: "sides"},
       make("label", {}, "Compare ", this.pickers[0].element), make("label", {}, "with ", this.pickers[1].element),
-      make("span", {role: "group", "aria-label": "earlier by"}, "earlier by ", this.buttons, this.earlier)), this.said, this.body);
+      make("span", {role: "group", "aria-label": "earlier by"}, "earlier by ", this.buttons, this.earlier)),
+    this.said, this.body);
   }
 
   /* Seconds by which the other side is earlier. */
@@ -70,15 +72,17 @@ class Comparison {
 
   /* {host, service, title, levels} of a side, or null. Without a second side, the first one. */
   side(word) {
-    const {hosts} = this.page.about, text = this.view.others.get(word) || this.view.others.get("a") || "", end = text.indexOf("/");
-    const [host, name] = [text.slice(0, end), text.slice(end + 1)];
+    const {hosts} = this.page.about, {others} = this.view, [host, name] = (others.get(word) || others.get("a") || "").split("/");
     const service = hosts.find(one => one.name === host)?.services.find(one => one.name === name);
-    return service ? {host, service: name, title: hosts.length > 1 ? `${host}/${service.title}` : service.title, levels: service.levels} : null;
+    if (!service)
+      return null;
+    return {host, service: name, title: hosts.length > 1 ? `${host}/${service.title}` : service.title, levels: service.levels};
   }
 
   /* A side with its data of a time that is so many seconds earlier; null without data. */
   async load(side, shift) {
-    const level = this.view.level(side?.levels ?? [], shift), read = level && await Data.values(side.host, side.service, level.name);
+    const level = this.view.level(side?.levels ?? [], shift);
+    const read = level && await Data.values(side.host, side.service, level.name);
     return read ? {...side, read, level: new Level(read, this.page.about), shift} : null;
   }
 
@@ -124,14 +128,16 @@ class Comparison {
   build() {
     this.page.board.remove(this.charts);
     const sides = this.loaded.map(side => this.charted(side));
-    const names = [...new Set(sides.flatMap(side => [...side.keys()]))].filter(name => sides.some(side => side.has(name) && !isZero(side.get(name))));
+    const isShown = name => sides.some(side => side.has(name) && !isZero(side.get(name)));
+    const names = [...new Set(sides.flatMap(side => [...side.keys()]))].filter(isShown);
     this.pairs = names.map(name => sides.map((side, place) => this.chart(side.get(name), this.loaded[place])));
     this.pairs.filter(([a, b]) => a && b).forEach(([a, b]) => [a.twin, b.twin] = [b, a]);
     this.charts = this.pairs.flat().filter(Boolean);
-    this.heads = this.loaded.map(side => make("h2", {}, side ? make("a", {href: Site.address(Site.service(side.host, side.service))}) : ""));
-    const none = place => make("p", {class: "soft"}, this.loaded[place] ? `${this.loaded[place].title} has no value of this.` : "");
-    this.body.replaceChildren(make("div", {class: "pair heads"}, this.heads),
-      ...this.pairs.map(pair => make("div", {class: "pair"}, pair.map((chart, place) => chart?.element ?? none(place)))));
+    const link = side => side ? make("a", {href: Site.address(Site.service(side.host, side.service))}) : "";
+    this.heads = this.loaded.map(side => make("h2", {}, link(side)));
+    const none = side => make("p", {class: "soft"}, side ? `${side.title} has no value of this.` : "");
+    const shown = pair => make("div", {class: "pair"}, pair.map((chart, place) => chart?.element ?? none(this.loaded[place])));
+    this.body.replaceChildren(make("div", {class: "pair heads"}, this.heads), ...this.pairs.map(shown));
   }
 
   /* A side in words, with its time if both sides are of one service. */
@@ -154,7 +160,8 @@ class Comparison {
 
   /* The differences in words, the largest first: above all those of the parts of a request's time. */
   tell() {
-    const found = this.pairs.flatMap(([a, b]) => (a ?? b).raw.more ? [] : Difference.of(a, b)).sort((a, b) => b.isPart - a.isPart || b.size - a.size);
+    const found = this.pairs.filter(([a, b]) => !(a ?? b).raw.more).flatMap(pair => Difference.of(...pair))
+      .sort((a, b) => b.isPart - a.isPart || b.size - a.size);
     const row = ({label, text, title}) => make("li", {}, make("b", {}, label), ` ${text} `, make("small", {}, title));
     const words = this.missing(found), rest = words ? [] : found.slice(Comparison.MOST);
     this.heads?.forEach((head, place) => this.loaded[place] && (head.firstChild.textContent = this.named(this.loaded[place])));

@@ -29,7 +29,10 @@ class Level {
 
   /* About how many of the values in a time any service of the host has. */
   covered(view) {
-    const count = ({from, to}) => this.range({from: Math.max(from, this.begin), to: Math.min(to, this.newest)}).reduce((a, b) => Math.max(0, b - a));
+    const count = ({from, to}) => {
+      const [first, end] = this.range({from: Math.max(from, this.begin), to: Math.min(to, this.newest)});
+      return Math.max(0, end - first);
+    };
     const all = count({from: -Infinity, to: Infinity});
     return count(view) * Math.min(1, all && this.share * this.count / all);
   }
@@ -60,8 +63,10 @@ class Curve {
     return {value: null, age: 0, isOld: true};
   }
 
+  /* adds: see Unit; then time without a value counts as 0 */
   average(view, adds) {
-    const values = this.known(this.level.range(view)), count = adds ? Math.max(values.length, this.level.covered(view)) : values.length;
+    const values = this.known(this.level.range(view)), least = adds ? this.level.covered(view) : 0;
+    const count = Math.max(values.length, least);
     return values.length ? values.reduce((a, b) => a + b, 0) / count : null;
   }
 
@@ -92,7 +97,8 @@ class Curve {
 const Parts = {
   /* [[label, percent]], the largest first; empty without a whole. */
   shares(curves, view, adds) {
-    const found = curves.filter(curve => curve.draw === "stack").map(curve => [curve.label, curve.average(view, adds)]).filter(([, value]) => isKnown(value));
+    const found = curves.filter(curve => curve.draw === "stack").map(curve => [curve.label, curve.average(view, adds)])
+      .filter(([, value]) => isKnown(value));
     const whole = found.reduce((sum, [, value]) => sum + value, 0);
     return whole > 0 ? found.map(([label, value]) => [label, 100 * value / whole]).sort((a, b) => b[1] - a[1]) : [];
   },

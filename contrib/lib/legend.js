@@ -9,16 +9,19 @@ class Legend {
     const {parts} = chart.raw, head = ["average", parts ? "share" : "maximum"].map(text => make("th", {scope: "col"}, text));
     /* The order of a stack, from the top. */
     const rows = parts ? [...this.rows].reverse() : this.rows;
-    this.element = make("table", {class: "legend"}, make("thead", {}, make("tr", {}, make("td"), this.heading, head)), make("tbody", {}, rows.map(row => row.element)));
+    this.element = make("table", {class: "legend"}, make("thead", {}, make("tr", {}, make("td"), this.heading, head)),
+                        make("tbody", {}, rows.map(row => row.element)));
   }
 
   row(curve) {
-    const {board} = this.chart, cells = [1, 2, 3].map(() => make("td"));
-    const box = curve.draw === "figures" ? "" : make("button", {class: `box ${curve.draw}`, onclick: () => board.hide(curve.label)});
-    const name = make("button", {class: "name", onclick: () => board.choose(curve.label)}, ...curve.label.split(/(?<=[_.:/-])/).flatMap(part => [part, make("wbr")]));
-    const link = curve.link ? make("a", {href: Site.address(curve.link), "aria-label": `The page of ${curve.label}`, title: `The page of ${curve.label}`}, "›") : "";
-    const note = make("small", {class: "off"});
-    return {curve, box, name, note, cells, element: make("tr", {}, make("th", {scope: "row"}, make("span", {class: "key"}, box, name, link, note)), cells)};
+    const {board} = this.chart, {label, draw, link} = curve, cells = [1, 2, 3].map(() => make("td")), note = make("small");
+    const box = draw === "figures" ? "" : make("button", {class: `box ${draw}`, onclick: () => board.hide(label)});
+    /* A long name may be wrapped after these. */
+    const parts = label.split(/(?<=[_.:/-])/).flatMap(part => [part, make("wbr")]);
+    const name = make("button", {class: "name", onclick: () => board.choose(label)}, parts), page = `The page of ${label}`;
+    const to = link ? make("a", {href: Site.address(link), "aria-label": page, title: page}, "›") : "";
+    const key = make("th", {scope: "row"}, make("span", {class: "key"}, box, name, to, note));
+    return {curve, box, name, note, cells, element: make("tr", {}, key, cells)};
   }
 
   /* The figures of the time that is shown. */

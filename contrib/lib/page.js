@@ -30,18 +30,20 @@ class Page {
   }
 
   build() {
-    const nav = make("nav", {"aria-label": "Time and search"}, make("div", {class: "line"}, this.bar.element, this.search.element));
+    const line = make("div", {class: "line"}, this.bar.element, this.search.element);
+    const nav = make("nav", {"aria-label": "Time and search"}, line);
     const {status, spoken} = this.board, charts = window.Dygraph ? [] : [this.missing()];
     document.querySelector("main").replaceChildren(nav, ...charts, ...this.notes(), ...this.links(), this.when, status, spoken,
                                                    ...this.sheets.map(sheet => sheet.element));
-    document.querySelector("footer").textContent = `Drawn ${Clock.stamp(this.about.drawn).replace("T", " ")} by ebpf-graph. ${Page.AVERAGES}`;
+    const drawn = Clock.stamp(this.about.drawn).replace("T", " ");
+    document.querySelector("footer").textContent = `Drawn ${drawn} by ebpf-graph. ${Page.AVERAGES}`;
     for (const kind of ["pointerdown", "focusin", "click"])
       document.addEventListener(kind, event => this.carry(event.target.closest?.("a[href]")), true);
   }
 
   missing() {
-    return make("p", {class: "missing", role: "alert"}, "No charts: install libjs-dygraphs (apt-get install libjs-dygraphs) and draw "
-                + "the pages again. The values are in tables below.");
+    return make("p", {class: "missing", role: "alert"}, "No charts: install libjs-dygraphs (apt-get install libjs-dygraphs) and "
+                + "draw the pages again. The values are in tables below.");
   }
 
   notes() {
@@ -54,7 +56,8 @@ class Page {
     const {hosts} = this.about, own = this.kind === "service" && `${quote(this.host)}/${quote(this.service)}`;
     const link = (address, text) => make("a", {href: address.startsWith("#") ? address : Site.address(address)}, text);
     const found = own ? [
-      link(`compare.html#a=${own}&b=${own}&before=86400`, "Compare with yesterday"), link(`compare.html#a=${own}`, "Compare with another service"),
+      link(`compare.html#a=${own}&b=${own}&before=86400`, "Compare with yesterday"),
+      link(`compare.html#a=${own}`, "Compare with another service"),
       Site.hasTriage(this.about, this.host) ? link(Site.machine(this.host), `Triage of ${this.host}`) : ""]
       : this.kind === "index" && hosts.length > 1 ? hosts.map(({name}) => link("#" + quote(name), name)) : [];
     return found.length ? [make("p", {class: "links"}, found)] : [];
@@ -97,7 +100,8 @@ class Page {
     const levels = about.levels.filter(level => this.sheets.some(sheet => sheet.levels.has(level.name)));
     const begin = Math.min(...levels.map(level => level.first ?? level.start)), end = Math.max(...levels.map(level => level.end));
     const button = (text, action, title = "") => make("button", {onclick: action, title}, text);
-    const latest = [Clock.range(begin, end, about.drawn), ". ", button("Show the latest", () => this.bar.change(() => view.choose(about.shown)))];
+    const choose = () => this.bar.change(() => view.choose(about.shown));
+    const latest = [Clock.range(begin, end, about.drawn), ". ", button("Show the latest", choose)];
     when.replaceChildren(make("b", {}, view.inWords()));
     for (const sheet of this.sheets)
       sheet.element.hidden = !there && this.kind !== "compare";
@@ -113,13 +117,14 @@ class Page {
 
   /* How fine the values are, when they end, and of which time the tables are. end: of the data */
   sayWhatIsSeen(end) {
-    const {view, when} = this, shown = this.sheets.find(sheet => sheet.level), newest = Math.max(...this.sheets.map(sheet => sheet.level?.newest ?? 0));
+    const {view, when} = this, shown = this.sheets.find(sheet => sheet.level);
     if (!shown)
       return;
-    const {step} = shown.level;
+    const {step} = shown.level, newest = Math.max(...this.sheets.map(sheet => sheet.level?.newest ?? 0));
+    const old = ` The last values are of ${Clock.text(newest, 1)}, ${writeAge(end - newest)} before these pages were drawn.`;
     when.append(make("small", {}, ` a value every ${writeAge(step)}`));
     if (view.to > newest && end - newest > 2 * step)
-      when.append(make("span", {class: "old"}, ` The last values are of ${Clock.text(newest, 1)}, ${writeAge(end - newest)} before these pages were drawn.`));
+      when.append(make("span", {class: "old"}, old));
     if (!view.span() && shown.of && ["index", "machine"].includes(this.kind))
       when.append(make("small", {}, ` Sentences and tables are of the last ${shown.of.title}.`));
   }
@@ -133,7 +138,7 @@ class Page {
   }
 }
 
-Page.AVERAGES = "Averages of rates, CPU time, threads and requests are over all of the time in which the host has values; where a "
-  + "service has none, it counts as 0.";
+Page.AVERAGES = "Averages of rates, CPU time, threads and requests are over all of the time in which the host has values; "
+  + "where a service has none, it counts as 0.";
 
 const about = said => new Page(said);

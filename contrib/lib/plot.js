@@ -93,9 +93,10 @@ class Plot {
 
   looks(layers, axis) {
     const names = layers.map((_, place) => String(place)), isFilled = ({curve}) => ["stack", "area"].includes(curve.draw);
-    const look = layer => isFilled(layer)
-      ? {plotter: areaPlotter(layer.below, layer.curve.draw === "stack" ? 0.95 : 0.75, Theme.of("card"))}
-      : {plotter: linePlotter(axis.high), strokeWidth: layer.curve.draw === "dotted" ? 2 : 1.6, strokePattern: DASHES[layer.curve.draw] ?? null};
+    const area = (below, draw) => ({plotter: areaPlotter(below, draw === "stack" ? 0.95 : 0.75, Theme.of("card"))});
+    const line = draw => ({plotter: linePlotter(axis.high), strokeWidth: draw === "dotted" ? 2 : 1.6,
+                           strokePattern: DASHES[draw] ?? null});
+    const look = layer => isFilled(layer) ? area(layer.below, layer.curve.draw) : line(layer.curve.draw);
     return {labels: ["time", ...names], series: Object.fromEntries(layers.map((layer, place) => [names[place], look(layer)])),
             colors: layers.map(layer => Theme.paint(layer.curve.color, isFilled(layer))), gridLineColor: Theme.of("grid")};
   }
@@ -115,7 +116,8 @@ class Plot {
   /* The labels of the time axis; the first would be in the way of that of the lowest value. */
   moments(view) {
     const width = this.element.clientWidth - LEFT - RIGHT;
-    return TimeAxis.labels(view, width).map(([moment, label]) => [moment, width * (moment - view.from) / (view.to - view.from) < 18 ? "" : label]);
+    const isNear = moment => width * (moment - view.from) / (view.to - view.from) < 18;
+    return TimeAxis.labels(view, width).map(([moment, label]) => [moment, isNear(moment) ? "" : label]);
   }
 
   remove() {
@@ -123,5 +125,5 @@ class Plot {
     this.graph = null;
   }
 }
-Plot.FIXED = {legend: "never", showLabelsOnHighlight: false, highlightCircleSize: 0, interactionModel: {}, rightGap: RIGHT, pointSize: 2.2,
-              labelsUTC: true, axisLineColor: "transparent", gridLineWidth: 1};
+Plot.FIXED = {legend: "never", showLabelsOnHighlight: false, highlightCircleSize: 0, interactionModel: {}, rightGap: RIGHT,
+              pointSize: 2.2, labelsUTC: true, axisLineColor: "transparent", gridLineWidth: 1};

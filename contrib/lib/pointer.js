@@ -54,7 +54,8 @@ class Pointer {
   }
 
   end(event) {
-    const place = this.place(event), isWide = this.chosen && Math.abs(place - this.begin) * this.element.clientWidth > 8, {begin} = this;
+    const place = this.place(event), {begin, element} = this;
+    const isWide = this.chosen && Math.abs(place - begin) * element.clientWidth > 8;
     this.drop();
     if (isWide)
       this.board.zoom(this.moment(Math.min(begin, place)), this.moment(Math.max(begin, place)));
@@ -66,7 +67,8 @@ class Pointer {
   }
 
   press(event) {
-    const {from, to} = this.range(), way = {ArrowLeft: -1, ArrowRight: 1}[event.key], scale = {"+": 0.5, "=": 0.5, "-": 2}[event.key];
+    const {from, to} = this.range(), way = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+    const scale = {"+": 0.5, "=": 0.5, "-": 2}[event.key];
     if (event.target !== this.element.parentNode || event.ctrlKey || event.metaKey || event.altKey)
       return;
     if (way)
@@ -82,9 +84,14 @@ class Pointer {
 
   /* events: [{time, service, text}] of the time that is shown */
   mark(events) {
-    const {from, to} = this.range(), places = Map.groupBy(events, one => Math.round(200 * (one.time - from) / (to - from)));
-    this.marks.forEach(one => one.element.remove());
-    this.marks = [...places].map(([place, many]) => ({place: place / 200, many, element: this.element.appendChild(make("u", {style: `left: ${place / 2}%`}))}));
+    const {from, to} = this.range(), places = new Map();
+    for (const one of events) {
+      const place = Math.round(200 * (one.time - from) / (to - from)) / 200;
+      places.set(place, [...places.get(place) ?? [], one]);
+    }
+    this.marks.forEach(one => one.mark.remove());
+    this.marks = [...places].map(([place, many]) => ({place, many, mark: make("u", {style: `left: ${100 * place}%`})}));
+    this.element.append(...this.marks.map(({mark}) => mark));
     this.element.classList.toggle("crowded", this.marks.length > 12);
   }
 
@@ -95,7 +102,8 @@ class Pointer {
     this.said.hidden = !found;
     if (!found)
       return;
-    this.said.textContent = found.many.slice(0, 3).map(Events.inWords).join("\n") + (found.many.length > 3 ? `\nand ${found.many.length - 3} more` : "");
+    const more = found.many.length - 3, texts = found.many.slice(0, 3).map(Events.inWords);
+    this.said.textContent = [...texts, ...more > 0 ? [`and ${more} more`] : []].join("\n");
     this.said.style.left = found.place < 0.5 ? 100 * found.place + "%" : "auto";
     this.said.style.right = found.place < 0.5 ? "auto" : 100 - 100 * found.place + "%";
   }
@@ -116,9 +124,11 @@ const Events = {
 
   /* An element with those of a time, the latest first. */
   list(events, {to}) {
-    const row = one => make("li", {}, make("time", {}, Clock.text(one.time, 0, to)), one.service ? ` ${one.service}: ` : " ", one.text);
-    const shown = events.slice(0, Events.MOST).map(row), more = events.length - shown.length;
-    return make("div", {class: "events", hidden: !events.length}, make("h3", {}, "What happened"), make("ul", {}, shown),
-                more > 0 ? make("details", {}, make("summary", {}, `and ${more} more`), make("ul", {}, events.slice(Events.MOST).map(row))) : "");
+    const clock = moment => make("time", {}, Clock.text(moment, 0, to));
+    const row = ({time, service, text}) => make("li", {}, clock(time), service ? ` ${service}: ` : " ", text);
+    const rows = events.map(row), rest = rows.slice(Events.MOST);
+    const more = () => make("details", {}, make("summary", {}, `and ${rest.length} more`), make("ul", {}, rest));
+    return make("div", {class: "events", hidden: !rows.length}, make("h3", {}, "What happened"),
+                make("ul", {}, rows.slice(0, Events.MOST)), rest.length ? more() : "");
   },
 };

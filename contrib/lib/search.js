@@ -8,7 +8,10 @@ const matching = (about, text, most) => {
       if (words.every(word => name.includes(word)))
         found.push({host: host.name, service, begins: service.title.toLowerCase().startsWith(words.at(-1) ?? "")});
     }
-  return found.sort((a, b) => b.begins - a.begins || a.service.device - b.service.device || a.service.title.length - b.service.title.length).slice(0, most);
+  /* First what begins so, services before devices, and short names. */
+  const order = one => [!one.begins, one.service.device, one.service.title.length];
+  const compare = (a, b) => a.reduce((found, value, place) => found || value - b[place], 0);
+  return found.sort((one, other) => compare(order(one), order(other))).slice(0, most);
 };
 
 /* A field with a list of services, from which one is picked. */
@@ -17,8 +20,8 @@ class Picker {
   constructor(about, label, pick, typed = () => {}) {
     Object.assign(this, {about, pick, typed, found: [], at: 0});
     const name = `matches${++Picker.count}`;
-    this.input = make("input", {type: "search", placeholder: label, "aria-label": label, role: "combobox", "aria-expanded": "false",
-                                "aria-controls": name, "aria-autocomplete": "list", autocomplete: "off", spellcheck: false});
+    this.input = make("input", {type: "search", placeholder: label, "aria-label": label, autocomplete: "off", spellcheck: false,
+                                role: "combobox", "aria-expanded": "false", "aria-controls": name, "aria-autocomplete": "list"});
     this.matches = make("ul", {id: name, role: "listbox", "aria-label": "Services", hidden: true, class: "matches"});
     this.element = make("span", {class: "picker"}, this.input, this.matches);
     this.input.oninput = () => this.update();
@@ -44,7 +47,8 @@ class Picker {
     one.service.title, several ? make("small", {}, ` ${one.host}`) : "")));
     this.input.setAttribute("aria-activedescendant", this.found.length ? `${this.matches.id}-${this.at}` : "");
     const box = this.input.getBoundingClientRect();
-    Object.assign(this.matches.style, {top: box.bottom + 2 + "px", left: Math.max(4, Math.min(box.left, innerWidth - 300)) + "px"});
+    this.matches.style.top = box.bottom + 2 + "px";
+    this.matches.style.left = Math.max(4, Math.min(box.left, innerWidth - 360)) + "px";
   }
 
   close() {
@@ -81,7 +85,7 @@ Picker.MOST = 12;
 
 /* `/` begins a search, wherever nothing is typed. */
 addEventListener("keydown", event => {
-  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || /^(input|textarea|select)$/i.test(event.target.tagName) || event.target.closest?.(".flame"))
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, .flame"))
     return;
   document.querySelector("nav input[type=search]")?.focus();
   event.preventDefault();

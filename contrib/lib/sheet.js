@@ -54,15 +54,16 @@ class Sheet {
   /* Charts side by side, and the names of those that have nothing but zeros. */
   grid(many) {
     const zero = many.filter(isZero), shown = many.filter(raw => !isZero(raw));
-    const said = zero.length === 1 ? "1 graph is zero" : `${zero.length} graphs are zero`, names = zero.map(raw => raw.title).join(", ");
+    const said = zero.length === 1 ? "1 graph is zero" : `${zero.length} graphs are zero`, names = zero.map(raw => raw.title);
     return [shown.length ? make("div", {class: "grid"}, shown.map(raw => this.chart(raw))) : null,
-            zero.length ? make("details", {class: "zero"}, make("summary", {}, said), names) : null];
+            zero.length ? make("details", {class: "zero"}, make("summary", {}, said), names.join(", ")) : null];
   }
 
   section({title, charts}) {
     const more = charts.filter(raw => raw.more && !isZero(raw)), names = more.map(raw => raw.title).join("; ");
     const folded = () => make("details", {class: "more"}, make("summary", {}, `More: ${names}`), this.grid(more));
-    return charts.length ? [make("h2", {}, title), ...this.grid(charts.filter(raw => !more.includes(raw))), more.length ? folded() : null] : [];
+    const open = this.grid(charts.filter(raw => !more.includes(raw)));
+    return charts.length ? [make("h2", {}, title), ...open, more.length ? folded() : null] : [];
   }
 
   refresh() {}
@@ -76,8 +77,9 @@ class ServiceSheet extends Sheet {
   parts({sections}) {
     const first = sections.flatMap(({charts}) => charts).find(raw => raw.leads && !isZero(raw));
     this.flames = make("div");
-    return [first && make("div", {class: "grid"}, this.chart(first)), this.happened,
-            ...sections.flatMap(({title, charts}) => this.section({title, charts: charts.filter(raw => raw !== first)})), this.flames];
+    const others = sections.map(({title, charts}) => ({title, charts: charts.filter(raw => raw !== first)}));
+    return [first && make("div", {class: "grid"}, this.chart(first)), this.happened, ...others.flatMap(one => this.section(one)),
+            this.flames];
   }
 
   refresh() {
@@ -121,8 +123,9 @@ class HostSheet extends Sheet {
 
   devices() {
     const devices = this.page.about.hosts.find(one => one.name === this.host).services.filter(one => one.device);
-    return devices.length ? make("p", {class: "others"}, "Devices, probes and the plugin itself: ", devices.flatMap((one, place) => [
-      place ? ", " : "", make("a", {href: Site.address(Site.service(this.host, one.name))}, one.title)])) : null;
+    const link = ({name, title}) => make("a", {href: Site.address(Site.service(this.host, name))}, title);
+    const links = devices.flatMap((one, place) => [place ? ", " : "", link(one)]);
+    return links.length ? make("p", {class: "others"}, "Devices, probes and the plugin itself: ", links) : null;
   }
 
   refresh() {

@@ -17,7 +17,8 @@ const Tables = {
 
   sort(table, head) {
     const place = head.cellIndex, down = place > 0 ? head.ariaSort !== "descending" : head.ariaSort === "ascending";
-    const body = table.tBodies[0], value = row => place ? parseFloat(row.cells[place].dataset.value ?? "") : row.cells[0].textContent;
+    const body = table.tBodies[0];
+    const value = row => place ? parseFloat(row.cells[place].dataset.value ?? "") : row.cells[0].textContent;
     const order = (one, other) => {
       const [a, b] = [value(one), value(other)];
       if (Number.isNaN(a) || Number.isNaN(b))

@@ -14,20 +14,28 @@ const Clock = {
     return Clock.iso(Math.round(moment)).slice(0, 19);
   },
 
+  /* Parts of a date, in English: see Intl.DateTimeFormat. */
+  date(moment, parts) {
+    return new Date((moment + Clock.offset) * 1000).toLocaleDateString("en-GB", {timeZone: "UTC", ...parts});
+  },
+
   day(moment) {
-    return new Date((moment + Clock.offset) * 1000).toLocaleDateString("en-GB", {timeZone: "UTC", day: "numeric", month: "short"});
+    return Clock.date(moment, {day: "numeric", month: "short"});
+  },
+
+  isSameDay(one, other) {
+    return Clock.iso(one).slice(0, 10) === Clock.iso(other).slice(0, 10);
   },
 
   /* 27 Nov 03:10:00; without seconds in a long range, without the day if it is that of `near` */
   text(moment, range, near) {
     const time = Clock.iso(moment).slice(11, range <= 6 * HOUR ? 19 : 16);
-    return near !== undefined && Clock.iso(moment).slice(0, 10) === Clock.iso(near).slice(0, 10) ? time : `${Clock.day(moment)} ${time}`;
+    return near !== undefined && Clock.isSameDay(moment, near) ? time : `${Clock.day(moment)} ${time}`;
   },
 
   /* 27 Nov 02:10:00 to 03:10:00 */
   range(from, to, near) {
-    const isNear = Clock.iso(near).slice(0, 10) === Clock.iso(to).slice(0, 10);
-    return `${Clock.text(from, to - from, isNear ? to : undefined)} to ${Clock.text(to, to - from, from)}`;
+    return `${Clock.text(from, to - from, Clock.isSameDay(near, to) ? to : undefined)} to ${Clock.text(to, to - from, from)}`;
   },
 
   /* Seconds since 1970 of a time as typed; without a day, of that of `near`. NaN if it is none. */
@@ -50,20 +58,19 @@ const TimeAxis = {
     if (step >= 2 * DAY || step < DAY && local % DAY === 0)
       return Clock.day(moment);
     if (step === DAY)
-      return new Date(local * 1000).toLocaleDateString("en-GB", {timeZone: "UTC", weekday: "short"});
+      return Clock.date(moment, {weekday: "short"});
     return text.slice(11, step < MINUTE ? 19 : 16);
   },
 
   months({from, to}, most) {
-    const begin = new Date((from + Clock.offset) * 1000), stride = [1, 2, 3, 6, 12].find(one => (to - from) / (30.4 * DAY * one) <= most) ?? 24;
-    const found = [];
+    const begin = new Date((from + Clock.offset) * 1000), found = [];
+    const stride = [1, 2, 3, 6, 12].find(one => (to - from) / (30.4 * DAY * one) <= most) ?? 24;
     for (let month = begin.getUTCFullYear() * 12 + begin.getUTCMonth() + 1; ; month++) {
       const moment = Date.UTC(Math.floor(month / 12), month % 12, 1) / 1000 - Clock.offset;
       if (moment > to)
         return found;
       if (month % stride === 0)
-        found.push([moment, new Date((moment + Clock.offset) * 1000).toLocaleDateString("en-GB",
-          {timeZone: "UTC", month: "short", ...(month % 12 === 0 && {year: "numeric"})})]);
+        found.push([moment, Clock.date(moment, {month: "short", ...month % 12 === 0 && {year: "numeric"}})]);
     }
   },
 
@@ -127,11 +134,11 @@ class View {
 
   /* What was chosen before all zooms; without a zoom the shortest span with all of the time. */
   reset() {
-    const {spans} = this.about, {base} = this;
+    const {spans} = this.about, {base} = this, around = spans.find(span => this.levelOf(span).end - span.seconds <= this.from);
     if (base && !base.name)
       this.set(base.from, base.to);
     else
-      this.choose(base?.name ?? this.name ?? (spans.find(span => this.levelOf(span).end - span.seconds <= this.from) ?? spans.at(-1)).name);
+      this.choose((base ?? this).name ?? (around ?? spans.at(-1)).name);
   }
 
   state() {
@@ -156,8 +163,9 @@ class View {
   }
 
   address(isFixed) {
-    return "#" + [...[...this.others].filter(([word, value]) => value && word !== "at").map(([word, value]) => `${word}=${value.split("/").map(quote).join("/")}`),
-                  this.words(isFixed)].join("&");
+    const others = [...this.others].filter(([word, value]) => value && word !== "at");
+    const words = others.map(([word, value]) => `${word}=${value.split("/").map(quote).join("/")}`);
+    return "#" + [...words, this.words(isFixed)].join("&");
   }
 
   write() {
@@ -171,16 +179,23 @@ class View {
   /* Of those levels that a service has, the finest that has all of the time, or else the longest; undefined without any. shift:
    * seconds by which the time is earlier */
   level(names, shift = 0) {
-    const there = this.about.levels.filter(level => names.includes(level.name)).sort((a, b) => (a.end - a.start) - (b.end - b.start));
-    return there.find(level => level.start <= this.from - shift + 1 && level.end >= this.to - shift - 1) ?? there.at(-1);
+    const length = level => level.end - level.start, [from, to] = [this.from - shift, this.to - shift];
+    const there = this.about.levels.filter(level => names.includes(level.name)).sort((a, b) => length(a) - length(b));
+    return there.find(level => level.start <= from + 1 && level.end >= to - 1) ?? there.at(-1);
   }
 
   /* "Last hour: 27 Nov 02:10:00 to 03:10:00" */
   inWords() {
-    const range = this.seconds, [first, count] = [["day", DAY], ["hour", HOUR], ["minute", MINUTE], ["second", 1]]
-      .find(([, size]) => range >= 2 * size || size === 1), number = Math.round(range / count);
-    const named = !this.name ? "" : this.isFirst ? `First ${number} ${first}${number === 1 ? "" : "s"}: ` : `Last ${this.span().title}: `;
+    const named = !this.name ? "" : this.isFirst ? `First ${this.length()}: ` : `Last ${this.span().title}: `;
     return named + Clock.range(this.from, this.to, this.about.drawn);
+  }
+
+  /* 7 minutes */
+  length() {
+    const units = [["day", DAY], ["hour", HOUR], ["minute", MINUTE], ["second", 1]];
+    const [word, size] = units.find(([, size]) => this.seconds >= 2 * size || size === 1);
+    const count = Math.round(this.seconds / size);
+    return `${count} ${word}${count === 1 ? "" : "s"}`;
   }
 }
 
@@ -189,12 +204,17 @@ class TimeBar {
   constructor(view, change) {
     this.view = view;
     this.change = change;
-    this.buttons = view.about.spans.map(span => make("button", {onclick: () => change(() => view.choose(span.name))}, span.title));
-    this.fields = ["from", "to"].map(word => make("input", {type: "text", size: 19, spellcheck: false, autocomplete: "off", class: "time",
-      "aria-label": `${word}, such as 2026-11-27T03:10:00`, onchange: () => this.typed(), title: `${word}: a day and a time, or a time alone`}));
+    const choose = name => change(() => view.choose(name));
+    this.buttons = view.about.spans.map(({name, title}) => make("button", {onclick: () => choose(name)}, title));
+    this.fields = ["from", "to"].map(word => make("input", {
+      type: "text", size: 19, spellcheck: false, autocomplete: "off", class: "time", onchange: () => this.typed(),
+      "aria-label": `${word}, such as 2026-11-27T03:10:00`, title: `${word}: a day and a time, or a time alone`}));
     this.copied = make("button", {onclick: () => this.copy(), title: "Copy the address of this page at this time"}, "copy link");
-    this.element = make("div", {class: "times"}, make("span", {class: "spans", role: "group", "aria-label": "Span of time"}, this.buttons),
-      make("span", {role: "group", "aria-label": "Time shown"}, this.mover(-1, "‹", "earlier"), this.fields[0], "–", this.fields[1], this.mover(1, "›", "later")), this.copied);
+    const group = (name, ...inside) => make("span", {role: "group", "aria-label": name}, ...inside);
+    const spans = group("Span of time", this.buttons), [from, to] = this.fields;
+    spans.className = "spans";
+    this.element = make("div", {class: "times"}, spans,
+      group("Time shown", this.mover(-1, "‹", "earlier"), from, "–", to, this.mover(1, "›", "later")), this.copied);
   }
 
   mover(way, sign, word) {
@@ -208,7 +228,7 @@ class TimeBar {
 
   typed() {
     const [from, to] = this.fields.map(field => Clock.read(field.value, this.view.from));
-    this.fields.forEach((field, place) => field.setAttribute("aria-invalid", String(!isKnown([from, to][place]) || !(to > from))));
+    this.fields.forEach(field => field.setAttribute("aria-invalid", String(!(to > from))));
     if (to > from)
       this.change(() => this.view.set(from, to));
   }

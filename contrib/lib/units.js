@@ -45,7 +45,7 @@ const writeWith = (value, unit, digits) => {
 const write = (value, unit) => writeWith(value, unit, threeDigits);
 
 /* The label of an axis, without trailing zeros. */
-const writeTick = (value, unit) => unit.exponent ? power(value) : writeWith(value, unit, number => String(Number(number.toPrecision(6))));
+const writeTick = (value, unit) => writeWith(value, unit, number => String(Number(number.toPrecision(6))));
 
 const writePercent = share => (share >= 0.5 || share === 0 ? share.toFixed(0) : "<1") + NBSP + "%";
 
@@ -76,8 +76,9 @@ const Axis = {
       high = low + Math.max(1, Math.abs(low));
     const step = Axis.step(high - low, unit), bottom = Math.floor(low / step) * step;
     const end = top || Math.max(high * 1.05, bottom + step), count = Math.floor((end - bottom) / step * 1.000001) + 1;
+    const labels = Array.from({length: count}, (_, place) => bottom + step * place);
     /* A line along the top is seen. */
-    return {low: bottom, high: top ? bottom + 1.02 * (top - bottom) : end, log: false, labels: Array.from({length: count}, (_, place) => bottom + step * place)};
+    return {low: bottom, high: top ? bottom + 1.02 * (top - bottom) : end, log: false, labels};
   },
 
   /* For positive values; others are at the bottom. As many labels as there is room for. */

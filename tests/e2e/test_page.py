@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The pages of contrib/ebpf-graph in a real browser, used by hand: point, drag, type, follow links, compare, print."""
 
+import json
 import os
 import re
 import shutil
@@ -180,6 +181,30 @@ def times(pages):
     pages.close("times")
 
 
+def events(pages):
+    """What happened, on the time axes and in words; a service's page has its own events and those of the machine."""
+    check, now = pages.check, int(time.time())
+    kept = [{"time": now - 300, "service": "web", "kind": "oom_kill", "text": "killed: <img src=x>" + "w" * 300},
+            {"time": now - 400, "service": "", "kind": "probe_off", "text": "probe request is off"},
+            *({"time": now - 500 - number, "service": "api", "kind": "new", "text": "a new process"} for number in range(11))]
+    with open(os.path.join(pages.directory, "data", HOST, "events.js"), "w", encoding="utf-8") as file:
+        file.write(f"events({json.dumps({'host': HOST, 'events': kept})});")
+    pages.open(f"services/{HOST}/web.html", "span=hour")
+    check.equal("marks on an axis", pages.see(f"figure({WEB!r}).querySelectorAll('.cover u').length"), 2)
+    check.equal("in words", pages.see("all('.events li').map(one => one.textContent.slice(8, 30))"),
+                [" web: killed: <img src", " probe request is off"])
+    part = pages.see(f"parseFloat(figure({WEB!r}).querySelectorAll('.cover u')[0].style.left) / 100")
+    pages.browser.mouse("Moved", pages.at(WEB, part))
+    said = pages.until(f"!figure({WEB!r}).querySelector('.tip').hidden && figure({WEB!r}).querySelector('.tip').textContent")
+    check.true("pointed at", "web: killed: <img src=x>" in said, said)
+    pages.open("index.html", "span=hour", width=WIDTHS[0], ready="document.querySelector('.events')")
+    check.equal("the latest eight, and how many more", pages.see("[all('.events > ul li').length, text('.events summary')]"),
+                [8, "and 5 more"])
+    check.equal("pixels that stick out", pages.see("document.documentElement.scrollWidth - innerWidth"), 0)
+    check.equal("texts are text", pages.see("all('img').length"), 0)
+    pages.close("events")
+
+
 def tables(pages):
     check = pages.check
     pages.open("index.html", "span=hour")
@@ -269,5 +294,5 @@ with Check() as check:
     subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree.directory, "--output", output], check=True,
                    stdout=subprocess.DEVNULL)
     with Browser(check.dir) as browser:
-        for part in (point_and_drag, keys, legends, times, tables, compare, widths, contrast, without_library):
+        for part in (point_and_drag, keys, legends, times, events, tables, compare, widths, contrast, without_library):
             part(Pages(browser, check, output))
