@@ -12,6 +12,7 @@ class Board {
     Theme.dark.addEventListener("change", () => this.redraw());
     addEventListener("beforeprint", () => this.print());
     addEventListener("afterprint", () => this.endPrint());
+    addEventListener("keydown", event => event.key === "Escape" && !event.target.closest?.("input, .flame") && this.reset());
   }
 
   add(chart) {

@@ -146,6 +146,16 @@ class Comparison {
     return side.title + (isSame || side.shift ? ` ${Clock.range(from - side.shift, to - side.shift, about.drawn)}` : "");
   }
 
+  /* Above both columns and, where there is only one, in each chart. */
+  name() {
+    this.loaded.forEach((side, place) => {
+      if (!side)
+        return;
+      const named = this.heads[place].firstChild.textContent = this.named(side);
+      this.pairs.forEach(pair => pair[place]?.element.setAttribute("data-side", named));
+    });
+  }
+
   /* What there is to say in place of differences. */
   missing(found) {
     const [one, other] = this.loaded, place = one ? 1 : 0;
@@ -164,7 +174,7 @@ class Comparison {
       .sort((a, b) => b.isPart - a.isPart || b.size - a.size);
     const row = ({label, text, title}) => make("li", {}, make("b", {}, label), ` ${text} `, make("small", {}, title));
     const words = this.missing(found), rest = words ? [] : found.slice(Comparison.MOST);
-    this.heads?.forEach((head, place) => this.loaded[place] && (head.firstChild.textContent = this.named(this.loaded[place])));
+    this.name();
     this.body.hidden = !this.isReady;
     this.said.replaceChildren(words, ...words ? [] : [
       make("h2", {}, `What differs, from ${this.loaded.map(side => this.named(side)).join(" to ")}`),

@@ -75,8 +75,6 @@ class Pointer {
       this.board.step(way, from, to);
     else if (scale)
       this.board.scale(scale, from, to);
-    else if (event.key === "Escape")
-      this.board.reset();
     else
       return;
     event.preventDefault();
@@ -90,7 +88,9 @@ class Pointer {
       places.set(place, [...places.get(place) ?? [], one]);
     }
     this.marks.forEach(one => one.mark.remove());
-    this.marks = [...places].map(([place, many]) => ({place, many, mark: make("u", {style: `left: ${100 * place}%`})}));
+    const isOkay = many => many.every(({severity}) => severity === "okay"), look = many => isOkay(many) ? "okay" : "";
+    this.marks = [...places].map(([place, many]) =>
+      ({place, many, mark: make("u", {style: `left: ${100 * place}%`, class: look(many)})}));
     this.element.append(...this.marks.map(({mark}) => mark));
     this.element.classList.toggle("crowded", this.marks.length > 12);
   }
