@@ -13,7 +13,7 @@ from split import HOST, TITLE
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 WIDTH = 892     # pixels, of the page
 # Where the first chart is, if it is the one.
-PLACE = """\
+AREA = """\
 (() => {
   const chart = document.querySelector("figure"), {x, y, width, height} = chart.getBoundingClientRect();
   return chart.textContent.startsWith("%s") ? {x, y, width, height, scale: 1} : null;
@@ -36,8 +36,8 @@ def draw(run, service, path):
     with tempfile.TemporaryDirectory() as directory, Browser(directory) as browser:
         browser.open(draw_page(run, service, os.path.join(directory, "pages")), WIDTH)
         browser.until("document.querySelector('figure canvas') !== null")
-        place = browser.run(PLACE % TITLE)
-        if place:
+        area = browser.run(AREA % TITLE)
+        if area:
             with open(path, "wb") as file:
-                file.write(base64.b64decode(browser.call("Page.captureScreenshot", clip=place)["data"]))
-    return bool(place)
+                file.write(base64.b64decode(browser.call("Page.captureScreenshot", clip=area)["data"]))
+    return bool(area)
