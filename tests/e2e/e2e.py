@@ -6,6 +6,7 @@ import html.parser
 import json
 import os
 import re
+import subprocess
 import sys
 import urllib.parse
 
@@ -14,7 +15,7 @@ sys.path.insert(0, os.path.join(TOP, "tests", "kernel"))
 from check import SKIPPED, Check, Skip  # noqa: E402
 from collectd import read_types  # noqa: E402
 
-__all__ = ["SKIPPED", "TOP", "Check", "Markup", "Output", "Skip", "as_wanted", "check_output", "known", "read_types"]
+__all__ = ["SKIPPED", "TOP", "Check", "Markup", "Output", "Skip", "as_wanted", "check_output", "draw", "known", "read_types"]
 
 INSTALLED = os.path.exists("/usr/share/javascript/dygraphs/dygraph.min.js")
 
@@ -57,6 +58,14 @@ class Markup(html.parser.HTMLParser):
             self.notes[row[0]] = data
         elif row:
             row[-1] += data.strip("\n")
+
+
+def draw(tree, output, *options, **environment):
+    """Runs ebpf-graph as cron does, without the events of this machine."""
+    environment |= {key: value for key, value in os.environ.items() if key not in ("HOME", "DISPLAY", "COLUMNS")}
+    return subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree, "--output", output, "--events", os.devnull,
+                           *options], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=environment,
+                          timeout=300)
 
 
 def known(curve):
@@ -121,6 +130,9 @@ class Output:
     def service(self, host, service, level="span"):
         return Data(self.call("data", "data", host, level, service + ".js"))
 
+    def events(self, host):
+        return self.call("events", "data", host, "events.js")["events"]
+
     def texts(self, host, span="span", level=None):
         """The table of services as {service: {heading: cell}}, and {layer: Markup} of the triage."""
         said = self.host(host, level or span).members["spans"][span]
@@ -147,8 +159,8 @@ def check_output(check, folder):
     """What is true of everything that ebpf-graph writes."""
     output = Output(folder)
     data = output.data()
-    of_hosts = {f"data/{host}/events.js" for host, _ in output.services}
-    check.equal("files of data that are missing or too many", (output.files("data") | of_hosts) ^ {*data, *of_hosts}, set())
+    events = {f"data/{host}/events.js": output.events(host) for host, _ in output.services}
+    check.equal("files of data that are missing or too many", output.files("data") ^ {*data, *events}, set())
     wanted = {f"services/{host}/{name}.html" for host, name in output.services}
     check.equal("pages of services that are missing or too many", output.files("services") ^ wanted, set())
     pages = {name: output.page(name) for name in output.files(".") if name.endswith(".html")}

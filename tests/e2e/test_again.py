@@ -8,12 +8,11 @@ import json
 import math
 import os
 import shutil
-import subprocess
 import sys
 import time
 import types
 
-from e2e import TOP, Check, Output, Skip, check_output
+from e2e import TOP, Check, Output, Skip, check_output, draw
 from tree import Tree
 
 sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
@@ -30,9 +29,8 @@ HOSTS = "about.js", "lib", "hour", "day.js", os.fsdecode(b"h\xe9 #?%")
 STRANGE = (None, 1, -1, "", "hour", [], {}, [1], [None], [[]], [{}], {"name": "hour"}, True, math.inf, -math.inf, math.nan, 10 ** 18, 10 ** 400)
 
 
-def draw(check, tree, output, *options):
-    done = subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree, "--output", output, *options],
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120)
+def run(check, tree, output, *options):
+    done = draw(tree, output, *options)
     check.equal(f"{' '.join(options)}: exit status and complaints", (done.returncode, done.stderr), (0, ""))
 
 
@@ -57,7 +55,7 @@ def test_fresh(check, tree, output):
                                ("much later", END + 590, {"hour", "day"})):
         if what == "with a value":
             date(os.path.join(tree, "db1", "ebpf-web"), time.time() + 5)
-        draw(check, tree, output, "--end", str(end), "--span", "hour", "--span", "day")
+        run(check, tree, output, "--end", str(end), "--span", "hour", "--span", "day")
         seen.append(drawn(output))
         if changed is not None:
             names = {name for name, inode in seen[-1].items() if seen[-2].get(name) != inode}
@@ -68,8 +66,8 @@ def test_fresh(check, tree, output):
 
 def test_spans(check, tree, output):
     """Other spans of a level need other tables; levels that are no longer wanted go."""
-    draw(check, tree, output, "--end", str(END), "--span", "hour", "--span", "day")
-    draw(check, tree, output, "--end", str(END), "--span", "10min")
+    run(check, tree, output, "--end", str(END), "--span", "hour", "--span", "day")
+    run(check, tree, output, "--end", str(END), "--span", "10min")
     pages = check_output(check, output)
     check.equal("levels", [level["name"] for level in pages.about["levels"]], ["hour"])
     check.equal("spans of the hour", list(pages.host("db1", "hour").members["spans"]), ["10min"])
@@ -78,7 +76,7 @@ def test_spans(check, tree, output):
 def test_ended(check, tree, output):
     """A host without a value in the last hour has none of an hour that was drawn before."""
     for end in (END - 2 * HOUR, END):
-        draw(check, tree, output, "--end", str(end), "--span", "hour", "--span", "day")
+        run(check, tree, output, "--end", str(end), "--span", "hour", "--span", "day")
         pages = check_output(check, output)
     check.equal("levels of a host that has ended", pages.services["db2", "mail"]["levels"], ["day"])
 
@@ -88,7 +86,7 @@ def test_removed(check, tree, output):
     os.mkdir(stacks)
     with open(os.path.join(stacks, f"web-cpu-{time.strftime('%Y%m%d-%H', time.localtime(END))}.folded"), "w", encoding="ascii") as file:
         file.write("main;loop 5\n")
-    draw(check, tree, output, "--end", str(END), "--stacks", stacks)
+    run(check, tree, output, "--end", str(END), "--stacks", stacks)
     check.equal("flame graphs", sorted(check_output(check, output).service("db1", "web", "hour").members["flames"]), ["10min", "hour"])
     mine = "services/db1/mine.html", "data/db1/mine.js", "data/db1/hour/mine.js", "data/db1/hour/web.txt", "data/gone/mine"
     os.mkdir(os.path.join(output, "data", "gone"))
@@ -97,7 +95,7 @@ def test_removed(check, tree, output):
             file.write("mine\n")
     shutil.rmtree(os.path.join(tree, "db1", "ebpf-api"))
     shutil.rmtree(os.path.join(tree, "db2"))
-    draw(check, tree, output, "--end", str(END))
+    run(check, tree, output, "--end", str(END))
     check.equal("files of others that are gone", [name for name in mine if not os.path.exists(os.path.join(output, name))], [])
     for name in mine:
         os.unlink(os.path.join(output, name))
@@ -111,13 +109,13 @@ def test_spoiled(check, tree, output):
     """Whatever about.js is, what it says wrongly is drawn again."""
     path = os.path.join(output, "about.js")
     options = "--end", str(END)
-    draw(check, tree, output, *options)
+    run(check, tree, output, *options)
     want, before = Output(output).about, drawn(output)
     for what, make in (("nothing", lambda: open(path, "wb").close()), ("a FIFO", lambda: os.mkfifo(path)),
                        ("a link", lambda: os.symlink("/dev/zero", path))):
         os.unlink(path)
         make()
-        draw(check, tree, output, *options)
+        run(check, tree, output, *options)
         after = drawn(output)
         check.equal(f"about.js is {what}: data that are drawn again", {name for name in before if before[name] != after[name]}, set(before))
         is_same = {**check_output(check, output).about, "drawn": 0, "levels": 0} == {**want, "drawn": 0, "levels": 0}
@@ -125,7 +123,7 @@ def test_spoiled(check, tree, output):
         before = after
     for what, remove in (("data", shutil.rmtree), ("data/db1/hour.js", os.unlink)):
         remove(os.path.join(output, what))
-        draw(check, tree, output, *options)
+        run(check, tree, output, *options)
         check_output(check, output)
         check.equal(f"{what} is missing: files", set(drawn(output)), set(before))
 
@@ -200,7 +198,7 @@ def test_names(check):
         os.makedirs(os.path.join(tree, host, "ebpf-" + name))
         shutil.copy(path, os.path.join(tree, host, "ebpf-" + name))
     for _ in range(2):
-        draw(check, tree, output, "--end", str(END), "--span", "hour")
+        run(check, tree, output, "--end", str(END), "--span", "hour")
         pages = check_output(check, output)
         check.equal("services", set(pages.services), {("db1", "web"), *(("db1", name) for name in NAMES), *((host, "hour") for host in HOSTS)})
     values = {key: pages.service(*key, "hour") for key in pages.services}

@@ -8,12 +8,11 @@ import math
 import os
 import shutil
 import socket
-import subprocess
 import sys
 import threading
 import time
 
-from e2e import TOP, Check, check_output, known
+from e2e import TOP, Check, check_output, draw, known
 from tree import Tree
 
 sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
@@ -137,8 +136,7 @@ def test_pages(check):
         tree.file("db1", name, "ps_rss", 1e6)
         for (file, _), value in values(212).items():
             tree.file("db1", name, file, value, until=until)
-    done = subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", directory, "--output", output, "--start",
-                           str(END - SPAN), "--end", str(END)], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    done = draw(directory, output, "--start", str(END - SPAN), "--end", str(END))
     check.equal("exit status and complaints", (done.returncode, done.stderr), (0, ""))
     pages = check_output(check, output)
     table, finding = pages.texts("db1")

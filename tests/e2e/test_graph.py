@@ -4,18 +4,17 @@
 
 import fcntl
 import itertools
+import json
 import math
 import os
 import re
 import shutil
-import subprocess
 import threading
 import time
 
-from e2e import TOP, Check, Markup, Skip, check_output, known
+from e2e import Check, Markup, Skip, check_output, draw, known
 from tree import Tree
 
-TOOL = os.path.join(TOP, "contrib", "ebpf-graph")
 END = int(time.time())
 SPAN = 600
 ODD = ("(sd-pam)", "app-1-2", "Web Content", "a:b'c\"d#e%f&<g>", "50%\\n", os.fsdecode(b"caf\xe9"))
@@ -109,14 +108,8 @@ def make_week(directory):
     fine.file("db1", "lives", "ps_rss", lambda now: 9000 if now == spike else 1000)
 
 
-def draw(*arguments, **environment):
-    environment |= {key: value for key, value in os.environ.items() if key not in ("HOME", "DISPLAY", "COLUMNS")}
-    return subprocess.run([TOOL, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                          env=environment, timeout=300)
-
-
 def test_all(check, tree, output):
-    done = draw("--rrd", tree, "--output", output, "--start", str(END - SPAN), "--end", str(END), "--table", "20")
+    done = draw(tree, output, "--start", str(END - SPAN), "--end", str(END), "--table", "20")
     check.equal("exit status", done.returncode, 0)
     check.equal("complaints", len(done.stderr.splitlines()), 1)
     check.contains("a broken file is named", done.stderr, "ebpf-broken")
@@ -237,13 +230,13 @@ def test_overview(check, pages):
 def test_first_minutes(check, tree):
     """Of a fresh installation: 10 minutes, and the hour that has them."""
     output, options = os.path.join(check.dir, "first"), ("--host", "db1", "--service", "steps", "--end", str(END))
-    check.equal("first minutes: exit status", draw("--rrd", tree, "--output", output, *options).returncode, 0)
+    check.equal("first minutes: exit status", draw(tree, output, *options).returncode, 0)
     about = check_output(check, output).about
     check.equal("first minutes: spans", [(span["name"], span["level"]) for span in about["spans"]],
                 [("10min", "hour"), ("hour", "hour")])
     level, = about["levels"]
     check.within("first minutes: the first reading", level["first"], END - SPAN - 20, END - SPAN)
-    draw("--rrd", tree, "--output", output, *options, "--span", "10min")
+    draw(tree, output, *options, "--span", "10min")
     spans = check_output(check, output).about["spans"]
     check.equal("spans that are asked for", [span["name"] for span in spans], ["10min"])
 
@@ -253,7 +246,7 @@ def test_gap(check):
     directory, output = os.path.join(check.dir, "gap"), os.path.join(check.dir, "gap-pages")
     Tree(directory, END, 3 * DAY, 300).file(
         "db1", "back", "ps_rss", lambda now: math.nan if END - 2 * DAY < now < END - 1500 else 1000)
-    draw("--rrd", directory, "--output", output, "--end", str(END))
+    draw(directory, output, "--end", str(END))
     about = check_output(check, output).about
     check.equal("spans after a gap", [span["name"] for span in about["spans"]], ["10min", "hour", "6hours", "day", "week"])
     check.within("the first reading", about["levels"][-1]["first"], END - 3 * DAY - 7200, END - 3 * DAY + 300)
@@ -261,7 +254,7 @@ def test_gap(check):
 
 def test_images(check, tree):
     output = os.path.join(check.dir, "images")
-    done = draw("--rrd", tree, "--output", output, "--start", str(END - SPAN), "--host", "db1", "--service", ODD[3],
+    done = draw(tree, output, "--start", str(END - SPAN), "--host", "db1", "--service", ODD[3],
                 "--service", "api", "--png")
     check.equal("images: complaints", done.stderr, "")
     drawn = sorted(os.listdir(os.path.join(output, "png", "db1", "api")))
@@ -273,9 +266,23 @@ def test_images(check, tree):
     check.within("its width", int.from_bytes(head[16:20], "big"), 720, 900)
 
 
+def test_events(check, tree):
+    """Those of the time that is drawn are beside the data of their host."""
+    path, output = os.path.join(check.dir, "events.jsonl"), os.path.join(check.dir, "events")
+    with open(path, "w", encoding="utf-8") as file:
+        for host, ago, text in (("db1", 60, ODD[3]), ("db1", 2 * HOUR, "before"), ("db2", 30, "of db2"), ("gone", 60, "of none")):
+            json.dump({"time": END - ago, "host": host, "service": "web", "kind": "oom_kill", "severity": "failure", "text": text}, file)
+            file.write("\n")
+    done = draw(tree, output, "--start", str(END - SPAN), "--end", str(END), "--host", "db1", "--events", path)
+    check.equal("events: complaints", done.stderr, "")
+    check.equal("events", [(one["time"], one["service"], one["text"]) for one in check_output(check, output).events("db1")],
+                [(END - 60, "web", ODD[3])])
+    check.equal("hosts with events", sorted(os.listdir(os.path.join(output, "data"))), ["db1"])
+
+
 def test_choice(check, tree, output):
     """A second page in the place of the first."""
-    done = draw("--rrd", tree, "--output", output, "--start", str(END - SPAN), "--host", "db1", "--service", "web",
+    done = draw(tree, output, "--start", str(END - SPAN), "--host", "db1", "--service", "web",
                 "--table", "9", COLUMNS="30")
     check.equal("exit status", done.returncode, 0)
     check.equal("a table of 30 columns", [line.split() for line in done.stdout.splitlines()[:2]],
@@ -288,7 +295,7 @@ def test_choice(check, tree, output):
 def test_spans(check, tree):
     """What is gone is shown for the time in which it was there, and not at all after that."""
     output = os.path.join(check.dir, "spans")
-    done = draw("--rrd", tree, "--output", output)
+    done = draw(tree, output)
     check.equal("exit status", done.returncode, 0)
     check.equal("complaints", done.stderr, "")
     pages = check_output(check, output)
@@ -322,7 +329,7 @@ def test_damaged(check):
     os.truncate(tree.file("db1", "web", "swap", 1), 0)
     other = tree.file("db1", "web", "total_requests", 1)
     os.replace(other, other.replace("total_requests", "ps_count"))
-    done = draw("--rrd", directory, "--output", os.path.join(check.dir, "repaired"), "--start", str(END - SPAN))
+    done = draw(directory, os.path.join(check.dir, "repaired"), "--start", str(END - SPAN))
     check.equal("damaged files: exit status", done.returncode, 0)
     said = [re.search(r"/ebpf-web/(\w+)\.rrd: ", line).group(1) for line in done.stderr.splitlines()]
     check.equal("damaged files: one complaint of each", sorted(said), ["ps_count", "ps_vm", "swap"])
@@ -339,7 +346,7 @@ def test_locked(check, tree):
         started = time.monotonic()
         release.start()
         output = os.path.join(check.dir, "locked")
-        done = draw("--rrd", tree, "--output", output, "--host", "db1", "--start", f"-{SPAN}s")
+        done = draw(tree, output, "--host", "db1", "--start", f"-{SPAN}s")
         release.join()
     check.equal("a locked file: exit status", done.returncode, 0)
     check.equal("a locked file: complaints", done.stderr, "")
@@ -362,6 +369,7 @@ with Check() as checks:
     test_first_minutes(checks, recent)
     test_gap(checks)
     test_images(checks, recent)
+    test_events(checks, recent)
     test_choice(checks, recent, output)
     test_spans(checks, week_old)
     test_damaged(checks)

@@ -4,11 +4,10 @@
 and in the values of the graphs. And `other`, which is nobody, is never named as the cause."""
 
 import os
-import subprocess
 import sys
 import time
 
-from e2e import TOP, Check, Markup, check_output, known
+from e2e import TOP, Check, Markup, check_output, draw, known
 from tree import Tree
 
 sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
@@ -50,8 +49,7 @@ def make(directory):
 def test_pages(check):
     directory, output = os.path.join(check.dir, "rrd"), os.path.join(check.dir, "pages")
     part = make(directory)
-    done = subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", directory, "--output", output, "--start",
-                           str(END - SPAN), "--end", str(END)], capture_output=True, text=True, timeout=120, check=False)
+    done = draw(directory, output, "--start", str(END - SPAN), "--end", str(END))
     check.equal("exit status and complaints", (done.returncode, done.stderr), (0, ""))
     pages = check_output(check, output)
     page, own = pages.host("h"), pages.service("h", "true")

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Graphs as PNG files: their names, curves and figures, and what rrdtool says of them."""
 

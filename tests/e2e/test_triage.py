@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-from e2e import TOP, Check, Markup, check_output
+from e2e import TOP, Check, Markup, check_output, draw
 from tree import Tree
 
 sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
@@ -275,11 +275,6 @@ def test_top(check):
 
 # --- ebpf-graph ---------------------------------------------------------------------------------
 
-def draw(*arguments):
-    return subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), *arguments], stdin=subprocess.DEVNULL, timeout=120,
-                          capture_output=True, text=True, check=False)
-
-
 def store(tree, host, services):
     for owner, listing in services.items():
         files = {}
@@ -301,7 +296,7 @@ def test_sheet(check):
     # Of a service that was there for half of the time, half counts.
     tree.file("db1", "gone", "fork_rate", 100, until=SPAN // 2)
     tree.file("db2", "alone", "ps_rss", 1e6)
-    done = draw("--rrd", directory, "--output", output, "--start", str(END - SPAN), "--end", str(END))
+    done = draw(directory, output, "--start", str(END - SPAN), "--end", str(END))
     check.equal("exit status and complaints", (done.returncode, done.stderr), (0, ""))
     pages = check_output(check, output)
     page = pages.host("db1")
@@ -326,7 +321,7 @@ def test_sheet(check):
     check.equal("a machine of which little is known", {one.text.splitlines()[0] for one in empty.values()}, {"unknown"})
     check.contains("says what would tell", empty["network"].text, '<Probe "tcp"> with Enable true adds retransmits')
     check.equal("pages of machines", pages.files("hosts"), {"hosts/db1.html", "hosts/db2.html"})
-    draw("--rrd", directory, "--output", output, "--start", str(END - SPAN), "--end", str(END), "--host", "db2", "--service", "alone")
+    draw(directory, output, "--start", str(END - SPAN), "--end", str(END), "--host", "db2", "--service", "alone")
     check.equal("of some services alone there is none", check_output(check, output).files("hosts"), set())
 
 
