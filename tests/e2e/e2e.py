@@ -96,7 +96,7 @@ class Data:
         charts = self.all + self.members.get("request_times", [])
         curves = [curve for chart in charts for curve in chart["curves"]]
         others = [other for chart in charts for other in chart["others"]]
-        found = [one[word] for many, word in ((charts, "link"), (charts, "doc"), (curves, "link"), (others, "link")) for one in many]
+        found = [one["link"] for one in (*charts, *curves, *others)] + [chart["doc"] for chart in charts]
         return [*filter(None, found), *self.markup().links]
 
 
@@ -164,14 +164,15 @@ def check_output(check, folder):
     wanted = {f"services/{host}/{name}.html" for host, name in output.services}
     check.equal("pages of services that are missing or too many", output.files("services") ^ wanted, set())
     pages = {name: output.page(name) for name in output.files(".") if name.endswith(".html")}
-    names = {name: (page.about["data-host"], page.about["data-service"]) for name, page in pages.items() if name.startswith("services/")}
-    check.equal("pages that are of another service", [name for name, (host, service) in names.items()
-                                                      if name != f"services/{json.loads(host)}/{json.loads(service)}.html"], [])
+    own = {name: [json.loads(page.about["data-" + word]) for word in ("host", "service")]
+           for name, page in pages.items() if name.startswith("services/")}
+    check.equal("pages that are of another service", [name for name, of in own.items() if name != "services/{}/{}.html".format(*of)], [])
     dead = [link for name, page in pages.items() for link in output.dead(page.links, name)]
     check.equal("links of pages to nowhere", [link for link in dead if INSTALLED or "/dygraph.min." not in link], [])
     check.equal("links of data to nowhere", {name: dead for name, one in data.items() if (dead := output.dead(one.links()))}, {})
     markup = [*pages.values(), *(one.markup() for one in data.values())]
-    check.equal("what is from elsewhere", [found for one in markup for found in re.findall(r"(?:https?:)?//[^\s\"<]+", one.source)], [])
+    elsewhere = [found for one in markup for found in re.findall(r"(?:https?:)?//[^\s\"<]+", one.source)]
+    check.equal("what is from elsewhere", elsewhere, [])
     empty = [(name, chart["title"]) for name, one in data.items() for chart in one.charts.values()
              if not any(known(curve) for curve in chart["curves"])]
     check.equal("graphs without a curve", empty, [])

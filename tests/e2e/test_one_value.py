@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""One quantity has one value on all pages of ebpf-graph: in the sentences of the triage, in its tables, in the table of all services
-and in the values of the graphs. And `other`, which is nobody, is never named as the cause."""
+"""One quantity has one value on all pages of ebpf-graph: in the sentences of the triage, in its tables, in the table of all
+services and in the values of the graphs. And `other`, which is nobody, is never named as the cause."""
 
 import os
 import sys
@@ -85,7 +85,8 @@ def test_pages(check):
                 f"shell submits {submitted['shell']['submitted']}, {submitted['shell']['share']}")
     check.contains("and the rest", said["disk"], f"{submitted['other']['share']} is other (what has no series of its own")
     summary = page.members["spans"]["span"]["summary"]
-    check.equal("the same sentence on both pages", [layer for layer in summary if Markup(summary[layer]).text not in said[layer]], [])
+    check.equal("sentences that are not on both pages", [layer for layer, source in summary.items()
+                                                         if Markup(source).text not in said[layer]], [])
     check.contains("what is counted", said["processes"], "A fork counts for the service that makes a process")
 
 
