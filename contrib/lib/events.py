@@ -104,9 +104,9 @@ def _parsed(paths, notes):
 
 
 def together(events):
-    """Events by time, where those that are alike and within a minute of the first are one."""
+    """events: by time. Those that are alike and within a minute of the first become one."""
     firsts, found = {}, []
-    for event in sorted(events, key=lambda event: event.time):
+    for event in events:
         first = firsts.get(event.alike())
         if first and event.time - first.time <= TOGETHER:
             first.times += 1
@@ -116,13 +116,24 @@ def together(events):
     return found
 
 
+def without_first_okay(events):
+    """Leaves out that a value is within its thresholds where nothing says that it was not: at the start of collectd."""
+    bad = set()
+    for event in events:
+        own = event.host, event.series
+        if event.kind != "threshold" or event.severity != "okay" or own in bad:
+            yield event
+        if event.kind == "threshold":
+            (bad.discard if event.severity == "okay" else bad.add)(own)
+
+
 def read(path, start=-math.inf, end=math.inf, notes=None):
     """{host: [{"time", "service", "kind", "severity", "text"}, ...]}, oldest first: the last of each host from start to end.
 
     path: the file of the plugin, or a directory with such files, for example of several hosts. notes: a list, to which
     is added what was wrong. OSError: a file cannot be read."""
     hosts = {}
-    parsed = _parsed(_files(path), [] if notes is None else notes)
-    for event in together(event for event in parsed if start <= event.time <= end):
+    parsed = sorted(_parsed(_files(path), [] if notes is None else notes), key=lambda event: event.time)
+    for event in together(event for event in without_first_okay(parsed) if start <= event.time <= end):
         hosts.setdefault(event.host, []).append(event.member())
     return {host: members[-EVENTS:] for host, members in hosts.items()}
