@@ -58,7 +58,8 @@ class Service:
         """parent: the service of a process, or own_name"""
         self.host, self.name, self.parent, self.directory = host, own_name, parent, directory
         self.matches = {}       # series -> [(file, text for the `*`)]
-        self.updated = 0
+        self.keys = []          # see _keys()
+        self.updated = self.step = 0    # the last update, and the seconds between two readings; 0: not yet known
         self.newest = math.inf  # the last update of any service of the host
         self.covered = {}       # span -> the part of it in which any service of the host has a value
         self.refused = []       # (path, reason) of files that rrdtool refused
@@ -84,6 +85,7 @@ class Service:
             self.refused.append((self.path(file), str(error)))
             self.files.remove(file)
             self.matches.clear()
+            self.keys = []
             return None
 
     def _find_update(self):
@@ -96,7 +98,7 @@ class Service:
 
     def read(self, spans):
         """Reads the values in these spans."""
-        self.updated = self._find_update()
+        self.updated = self.updated or self._find_update()
         for span in spans:
             if self.updated > span.start:
                 self._read(span)
@@ -117,6 +119,7 @@ class Service:
         for file in list(self.files):
             sources = self._ask(rrd.sources, file, self.path(file))
             if sources:
+                self.step = rrd.step(self.path(file))
                 return Sample(self.path(file), sources[0])
         return None
 
@@ -144,7 +147,8 @@ class Service:
     def _keys(self):
         """(file, data source) of all values that are drawn or written."""
         series = READ + tuple(series for graph in self.others for series in graph.series)
-        return list(dict.fromkeys((file, one.source) for one in series for file, _ in self.match(one)))
+        self.keys = self.keys or list(dict.fromkeys((file, one.source) for one in series for file, _ in self.match(one)))
+        return self.keys
 
     @functools.cached_property
     def _drawn_keys(self):
@@ -152,23 +156,29 @@ class Service:
         return {(file, one.source) for one in series for file, _ in self.match(one)}
 
     def _columns(self, keys, span):
-        """Reads all keys in one request."""
-        wanted = [(self.path(file), source, how) for file, source in keys for how in ("AVERAGE", "MAX")]
-        return rrd.read(wanted, span.start, span.end) if wanted else (None, [])
+        """(grid, averages, highest) of all keys."""
+        wanted = [(self.path(file), source) for file, source in keys]
+        if not wanted:
+            return None, [], []
+        grid, averages = rrd.read([(*one, "AVERAGE") for one in wanted], span.start, span.end)
+        # Where each value is of one reading, the highest are the same.
+        if grid.step == self.step:
+            return grid, averages, averages
+        return grid, averages, rrd.read([(*one, "MAX") for one in wanted], span.start, span.end)[1]
 
     def _read(self, span):
         keys = self._keys()
         try:
-            grid, columns = self._columns(keys, span)
+            grid, averages, highest = self._columns(keys, span)
         except rrd.Refused:
             # A broken file must not affect the others.
             for file in dict(keys):
                 self._ask(self._columns, file, [key for key in keys if key[0] == file], span)
             keys = self._keys()
-            grid, columns = self._columns(keys, span)
+            grid, averages, highest = self._columns(keys, span)
         # Series without values are dropped.
-        found = {key: (averages, max(known(highest), default=math.nan)) for key, averages, highest
-                 in zip(keys, columns[::2], columns[1::2]) if known(averages)}
+        found = {key: (values, max(known(most), default=math.nan)) for key, values, most in zip(keys, averages, highest)
+                 if known(values)}
         if found:
             self.read_spans[span] = grid, found
 
