@@ -31,7 +31,6 @@ int config_init(struct config *config, const char *object_dir)
 						 .keep_mib = 1024,
 						 .seconds = 60 },
 				   .object_dir = strdup(object_dir),
-				   .event_file = strdup(EBPF_EVENT_FILE),
 				   .max_services = 256,
 				   .max_memory_mib = default_memory_mib(),
 				   .max_sampling = 0.5,
@@ -41,7 +40,7 @@ int config_init(struct config *config, const char *object_dir)
 						    SERVICES_FROM_COMMANDS };
 	config->percentile_count = sizeof(percentiles) / sizeof(*percentiles);
 	memcpy(config->percentiles, percentiles, sizeof(percentiles));
-	return config->object_dir && config->profiles.directory && config->event_file ? 0 : -ENOMEM;
+	return config->object_dir && config->profiles.directory ? 0 : -ENOMEM;
 }
 
 unsigned config_new_services(const struct config *config)

@@ -163,7 +163,7 @@ struct config {
 	struct profiles_config profiles;
 	char *object_dir;
 	char *symbol_helper;             /* NULL: the installed one */
-	char *event_file;                /* NULL: events are not kept */
+	char *event_file;                /* NULL: the default; "": events are not kept */
 	double interval_s;               /* 0: the daemon's */
 	struct strings container_states; /* directories of runtimes */
 	unsigned max_services;

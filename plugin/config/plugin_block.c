@@ -37,7 +37,7 @@ static bool parse_plugin_event_file(struct context *context, const oconfig_item_
 	if (!is_empty)
 		return block_parse_path(context, item, &context->config->event_file);
 	free(context->config->event_file);
-	context->config->event_file = NULL;
+	context->config->event_file = strdup("");
 	return true;
 }
 

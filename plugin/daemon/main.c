@@ -25,9 +25,12 @@
 
 #include <collectd.h>
 
+#include <configfile.h>
 #include <plugin.h>
 
+#include <errno.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -205,9 +208,19 @@ static void start_profiler(void)
 		message(LOG_ERR, "no profiles are written: %s", error.text);
 }
 
+/* By default in the directory where collectd keeps its data. NULL: no memory. */
+static const char *event_file(void)
+{
+	if (!config.event_file &&
+	    asprintf(&config.event_file, "%s/ebpf/events.jsonl", global_option_get("BaseDir")) < 0)
+		config.event_file = NULL;
+	return config.event_file;
+}
+
 static void start_recorder(void)
 {
-	int status = recorder_start(config.event_file);
+	const char *path = event_file();
+	int status = !path ? -ENOMEM : *path ? recorder_start(path) : 0;
 
 	if (status)
 		message(LOG_ERR, "events are not kept: %s", strerror(-status));

@@ -111,8 +111,6 @@ int recorder_start(const char *path)
 {
 	int status;
 
-	if (!path)
-		return 0;
 	recorder.path = path;
 	recorder.failed = recorder.stopping = false;
 	recorder.lost = recorder.queued = recorder.refused = 0;

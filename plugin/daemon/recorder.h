@@ -7,7 +7,7 @@
 
 #include "event/event_line.h"
 
-/* Starts the thread that writes. `path` must outlive it; NULL: no events are kept. A negative errno: they are not
+/* Starts the thread that writes. `path` must outlive it. A negative errno: they are not
  * kept. */
 int recorder_start(const char *path);
 

@@ -64,7 +64,7 @@ class Daemon:
         self.dir = os.path.join(base, f"collectd.{serial}")
         self.csv = os.path.join(self.dir, "csv")
         self.profiles = os.path.join(self.dir, "profiles")
-        self.events_path = os.path.join(self.dir, "events", "events.jsonl")
+        self.events_path = os.path.join(self.dir, "ebpf", "events.jsonl")
         self.log_path = os.path.join(self.dir, "log")
         self.words_path = os.path.join(self.dir, "words")  # output before the log is open
         self.wrap = list(wrap)
@@ -116,12 +116,6 @@ class Daemon:
             plugin = plugin.replace(head, head + line) if head in plugin else f"{plugin}\n  {head}{line}  </Probe>\n"
         return plugin
 
-    def _event_file(self, plugin):
-        """Sets the file of events to one of the test."""
-        if plugin and re.search(r"^\s*EventFile\b", plugin, re.M):
-            return ""
-        return f'  EventFile "{self.events_path}"\n'
-
     def _profiles(self, plugin):
         """Sets the directory of folded files to one of the test."""
         if "<Profiles>" in (plugin or ""):
@@ -158,8 +152,7 @@ LoadPlugin ebpf
 <Plugin ebpf>
   ObjectDirectory "{self.objects}"
   SymbolHelper "{self.symbols}"
-{self._services_from(plugin)}{self._room(plugin)}{self._max_overhead(plugin)}{self._event_file(plugin)}\
-{self._profiles(plugin)}{plugin or ""}
+{self._services_from(plugin)}{self._room(plugin)}{self._max_overhead(plugin)}{self._profiles(plugin)}{plugin or ""}
 </Plugin>
 """
 

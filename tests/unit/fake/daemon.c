@@ -5,6 +5,7 @@
  */
 #include "daemon.h"
 
+#include <configfile.h>
 #include <globals.h>
 
 #include <math.h>
@@ -370,6 +371,12 @@ int plugin_register_init(const char *name, plugin_init_cb callback)
 	(void)name;
 	daemon_callbacks.init = callback;
 	return 0;
+}
+
+const char *global_option_get(const char *option)
+{
+	(void)option;
+	return "/nonexistent";
 }
 
 int plugin_register_shutdown(const char *name, plugin_shutdown_cb callback)
