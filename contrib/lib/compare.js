@@ -168,6 +168,13 @@ class Comparison {
     return found.length ? "" : "No difference of 10 % or more.";
   }
 
+  /* Of sides whose time begins before their values. */
+  partial() {
+    const isLate = ({level, shift}) => level.begin > this.view.from - shift + 2 * level.step;
+    const text = side => `${this.named(side)} has values from ${Clock.text(side.level.begin, 0)} only.`;
+    return this.loaded.filter(side => side && isLate(side)).map(side => make("p", {class: "old"}, text(side)));
+  }
+
   /* The differences in words, the largest first: above all those of the parts of a request's time. */
   tell() {
     const found = this.pairs.filter(([a, b]) => !(a ?? b).raw.more).flatMap(pair => Difference.of(...pair))
@@ -176,7 +183,7 @@ class Comparison {
     const words = this.missing(found), rest = words ? [] : found.slice(Comparison.MOST);
     this.name();
     this.body.hidden = !this.isReady;
-    this.said.replaceChildren(words, ...words ? [] : [
+    this.said.replaceChildren(words, ...this.partial(), ...words ? [] : [
       make("h2", {}, `What differs, from ${this.loaded.map(side => this.named(side)).join(" to ")}`),
       make("ul", {}, found.slice(0, Comparison.MOST).map(row))],
     rest.length ? make("details", {}, make("summary", {}, `${rest.length} more`), make("ul", {}, rest.map(row))) : "");
