@@ -93,9 +93,9 @@ class Chart {
       this.say({high: Infinity});
     }
     this.legend?.update();
+    this.pointer.show(null);
     this.pointer.mark(this.events(this.range));
-    if (!this.raw.heat)
-      this.fill();
+    this.fill();
   }
 
   /* The largest part, and how far a line above the axis goes, beside the title; and the last values for those who hear. */

@@ -25,7 +25,7 @@ class Browser:
     def __init__(self, directory):
         theirs_in, self.out = os.pipe()
         self.input, theirs_out = os.pipe()
-        self.count, self.rest, self.session, self.events = 0, b"", None, []
+        self.count, self.unread, self.session, self.events = 0, b"", None, []
         # The browser reads file descriptor 3 and writes 4. Ours may have these numbers, so that they are moved away first.
         moved = [os.dup2(end, 60 + number) for number, end in enumerate((theirs_in, theirs_out))]
         words = ["bash", "-c", f'exec "$@" 3<&{moved[0]} 4>&{moved[1]}', "bash", "chromium", *OPTIONS,
@@ -55,26 +55,26 @@ class Browser:
         if self.session:
             message["sessionId"] = self.session
         os.write(self.out, json.dumps(message).encode() + b"\0")
-        answer = self._wait(lambda one: one.get("id") == self.count)
-        if "error" in answer:
-            raise Failed(f"{method}: {answer['error']['message']}")
-        return answer["result"]
+        response = self._wait(lambda one: one.get("id") == self.count)
+        if "error" in response:
+            raise Failed(f"{method}: {response['error']['message']}")
+        return response["result"]
 
     def _wait(self, is_wanted):
         end = time.monotonic() + PATIENCE
         while True:
-            while b"\0" in self.rest:
-                text, _, self.rest = self.rest.partition(b"\0")
+            while b"\0" in self.unread:
+                text, _, self.unread = self.unread.partition(b"\0")
                 message = json.loads(text)
                 if is_wanted(message):
                     return message
                 self.events.append(message)
             if not select.select([self.input], [], [], max(0, end - time.monotonic()))[0]:
-                raise Failed(f"no answer in {PATIENCE} seconds")
+                raise Failed(f"no reply in {PATIENCE} seconds")
             more = os.read(self.input, 1 << 20)
             if not more:
                 raise Failed("the browser has ended")
-            self.rest += more
+            self.unread += more
 
     # --- pages ---
 
@@ -99,10 +99,10 @@ class Browser:
 
     def run(self, script):
         """The value of an expression of JavaScript, also of a promise."""
-        answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        if "exceptionDetails" in answer:
-            raise Failed(answer["exceptionDetails"].get("exception", {}).get("description", str(answer)))
-        return answer["result"].get("value")
+        response = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in response:
+            raise Failed(response["exceptionDetails"].get("exception", {}).get("description", str(response)))
+        return response["result"].get("value")
 
     def until(self, condition):
         """Waits until an expression is true, and returns its value; an element is {}."""
@@ -115,15 +115,15 @@ class Browser:
 
     # --- hands ---
 
-    def mouse(self, kind, place, count=0):
-        """kind: Moved, Pressed or Released; place: (x, y)"""
-        self.call("Input.dispatchMouseEvent", type=f"mouse{kind}", x=place[0], y=place[1], clickCount=count,
+    def mouse(self, kind, point, count=0):
+        """kind: Moved, Pressed or Released; point: (x, y)"""
+        self.call("Input.dispatchMouseEvent", type=f"mouse{kind}", x=point[0], y=point[1], clickCount=count,
                   button="left" if count else "none", buttons=int(kind == "Pressed" or count == 1 and kind == "Moved"))
 
-    def click(self, place, count=1):
+    def click(self, point, count=1):
         for one in range(1, count + 1):
-            self.mouse("Pressed", place, one)
-            self.mouse("Released", place, one)
+            self.mouse("Pressed", point, one)
+            self.mouse("Released", point, one)
 
     def drag(self, begin, end):
         self.mouse("Pressed", begin, 1)

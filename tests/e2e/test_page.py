@@ -18,7 +18,7 @@ SPAN, EARLIER = 1200, 600   # seconds with values, and those of them after which
 HOST = "a.host.with.a.name.that.is.long.example.com"
 HOSTILE = "<img src=x onerror=document.title='owned'>" + "n" * 60
 WIDTHS = (360, 1280)
-TOLD = "document.querySelector('.differences li')"
+DIFFERS = "document.querySelector('.differences li')"
 DRAWN = "document.querySelector('figure canvas')"
 # Short words for what is looked at most.
 HELP = r"""
@@ -184,11 +184,11 @@ def times(pages):
 def events(pages):
     """What happened, on the time axes and in words; a service's page has its own events and those of the machine."""
     check, now = pages.check, int(time.time())
-    kept = [{"time": now - 300, "service": "web", "kind": "oom_kill", "text": "killed: <img src=x>" + "w" * 300},
+    many = [{"time": now - 300, "service": "web", "kind": "oom_kill", "text": "killed: <img src=x>" + "w" * 300},
             {"time": now - 400, "service": "", "kind": "probe_off", "text": "probe request is off"},
             *({"time": now - 500 - number, "service": "api", "kind": "new", "text": "a new process"} for number in range(11))]
     with open(os.path.join(pages.directory, "data", HOST, "events.js"), "w", encoding="utf-8") as file:
-        file.write(f"events({json.dumps({'host': HOST, 'events': kept})});")
+        file.write(f"events({json.dumps({'host': HOST, 'events': many})});")
     pages.open(f"services/{HOST}/web.html", "span=hour")
     check.equal("marks on an axis", pages.see(f"figure({WEB!r}).querySelectorAll('.cover u').length"), 2)
     check.equal("in words", pages.see("all('.events li').map(one => one.textContent.slice(8, 30))"),
@@ -234,7 +234,7 @@ def tables(pages):
 
 def compare(pages):
     check = pages.check
-    pages.open("compare.html", f"a={HOST}/web&b={HOST}/web&before={EARLIER}&span=10min", ready=TOLD)
+    pages.open("compare.html", f"a={HOST}/web&b={HOST}/web&before={EARLIER}&span=10min", ready=DIFFERS)
     said = pages.see("differences()")
     check.true("the largest difference between times", re.match(r"lock 2 ms to 8\d(\.\d)? ms", said[0]), said)
     pages.browser.mouse("Moved", pages.at(WEB, 0.5))
@@ -242,7 +242,7 @@ def compare(pages):
     check.equal("each side has its time", len(found), 2)
     axes = pages.see("[...all('.pair')[1].querySelectorAll('figure')].map(axis)")
     check.true("with one axis", len(axes) == 2 and axes[0] == axes[1] != "", axes)
-    pages.open("compare.html", f"a={HOST}/web&b={HOST}/api&span=hour", ready=TOLD)
+    pages.open("compare.html", f"a={HOST}/web&b={HOST}/api&span=hour", ready=DIFFERS)
     said = pages.see("differences()")
     check.true("between services", any(re.match(r"answered 1[12]\d to (79\.\d|80) per second", one) for one in said), said)
     pages.close("compare")
