@@ -87,13 +87,16 @@ class Comparison {
   }
 
   async update() {
-    const before = this.before(), sides = [this.side("a"), this.side("b")];
+    const {turn} = this.page, before = this.before(), sides = [this.side("a"), this.side("b")];
     this.isReady = Boolean(sides[0]);
     this.levels = new Set(sides.flatMap(side => side?.levels ?? []));
     this.mark(sides, before);
     /* The earlier time is on the left. */
     this.sides = before ? sides.reverse() : sides;
     const loaded = await Promise.all(this.sides.map((side, place) => this.load(side, place ? 0 : before)));
+    /* Another time or side has been chosen meanwhile. */
+    if (turn !== this.page.turn)
+      return {};
     const isNew = loaded.some((one, place) => one?.read !== this.loaded[place]?.read || one?.shift !== this.loaded[place]?.shift);
     this.loaded = loaded;
     if (isNew)

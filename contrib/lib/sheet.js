@@ -13,9 +13,12 @@ class Sheet {
 
   /* Loads what is needed. Returns whether the values of this time are there. */
   async update() {
-    const {view} = this.page, level = view.level([...this.levels]);
+    const {view, turn} = this.page, level = view.level([...this.levels]);
     const read = level && await Data.values(this.host, this.service, level.name);
     this.events ??= await Data.events(this.host);
+    /* Another time has been chosen meanwhile. */
+    if (turn !== this.page.turn)
+      return {};
     if (read !== this.data || !read)
       this.build(read);
     this.of = this.spanOf(level);
