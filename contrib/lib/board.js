@@ -67,7 +67,7 @@ class Board {
   /* --- names --- */
 
   matches(label) {
-    return label.toLowerCase().includes(this.text);
+    return hasWords(label, this.text);
   }
 
   /* A name that is chosen hides others where it is itself. labels: all of a chart */

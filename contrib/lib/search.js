@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * The search of a page: what is typed filters tables and legends, and Enter goes to the page of a service, of any host. */
+const wordsOf = text => text.toLowerCase().split(/[\s/]+/).filter(Boolean);
+
+/* Whether a name has all words of what is typed. */
+const hasWords = (name, text) => wordsOf(text).every(word => name.toLowerCase().includes(word));
+
 const matching = (about, text, most) => {
-  const words = text.toLowerCase().split(/[\s/]+/).filter(Boolean), found = [];
+  const words = wordsOf(text), found = [];
   for (const host of about.hosts)
     for (const service of host.services) {
-      const name = `${host.name}/${service.title}`.toLowerCase();
-      if (words.every(word => name.includes(word)))
+      if (hasWords(`${host.name}/${service.title}`, text))
         found.push({host: host.name, service, begins: service.title.toLowerCase().startsWith(words.at(-1) ?? "")});
     }
   /* First what begins so, services before devices, and short names. */
@@ -31,7 +35,7 @@ class Picker {
   }
 
   update() {
-    this.typed(this.input.value.trim().toLowerCase());
+    this.typed(this.input.value.trim());
     this.found = this.input.value.trim() ? matching(this.about, this.input.value, Picker.MOST) : [];
     this.at = 0;
     this.draw();

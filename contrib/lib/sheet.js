@@ -5,7 +5,7 @@
 class Sheet {
   constructor(page, host, service) {
     Object.assign(this, {page, host, service, data: undefined, charts: []});
-    this.element = make("section");
+    this.element = make("section", {"data-host": host});
     this.happened = make("div");
     const own = page.about.hosts.find(one => one.name === host)?.services ?? [];
     this.levels = new Set(own.filter(one => !service || one.name === service).flatMap(one => one.levels));

@@ -32,7 +32,7 @@ const Tables = {
     Tables.update(table);
   },
 
-  /* text: what names have to contain, in small letters */
+  /* text: words that names have to contain */
   filter(table, text) {
     table.shows.text = text;
     Tables.update(table);
@@ -40,7 +40,10 @@ const Tables = {
 
   update(table) {
     const {of, text, isCut, note} = table.shows, rows = [...table.tBodies[0].rows];
-    const found = rows.filter(row => row.cells[0].textContent.toLowerCase().includes(text));
+    const {host} = table.closest("section").dataset, words = wordsOf(text);
+    /* Words may be of the host, but not all of them. */
+    const isFound = name => hasWords(`${host}/${name}`, text) && (!words.length || words.some(word => hasWords(name, word)));
+    const found = rows.filter(row => isFound(row.cells[0].textContent));
     const shown = new Set(isCut && !text ? found.slice(0, Tables.MOST) : found);
     rows.forEach(row => row.classList.toggle("rest", !shown.has(row)));
     note.hidden = shown.size === rows.length;
