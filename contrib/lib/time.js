@@ -64,7 +64,7 @@ const TimeAxis = {
 
   months({from, to}, most) {
     const begin = new Date((from + Clock.offset) * 1000), found = [];
-    const stride = [1, 2, 3, 6, 12].find(one => (to - from) / (30.4 * DAY * one) <= most) ?? 24;
+    const stride = [1, 2, 3, 4, 6, 12].find(one => (to - from) / (30.4 * DAY * one) <= most) ?? 24;
     for (let month = begin.getUTCFullYear() * 12 + begin.getUTCMonth() + 1; ; month++) {
       const moment = Date.UTC(Math.floor(month / 12), month % 12, 1) / 1000 - Clock.offset;
       if (moment > to)

@@ -2,9 +2,11 @@
 """Pages in a real browser without a window, driven as by hand: Chromium's DevTools protocol over a pair of pipes."""
 
 import base64
+import contextlib
 import json
 import os
 import select
+import signal
 import subprocess
 import time
 
@@ -31,7 +33,7 @@ class Browser:
         words = ["bash", "-c", f'exec "$@" 3<&{moved[0]} 4>&{moved[1]}', "bash", "chromium", *OPTIONS,
                  f"--user-data-dir={directory}/browser"]
         self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                        pass_fds=moved, env={**os.environ, "HOME": directory})
+                                        pass_fds=moved, start_new_session=True, env={**os.environ, "HOME": directory})
         for end in (theirs_in, theirs_out, *moved):
             os.close(end)
 
@@ -43,9 +45,16 @@ class Browser:
         return self
 
     def __exit__(self, *_):
+        # It writes to its directory until it has ended.
+        self.session = None
+        with contextlib.suppress(Failed, OSError):
+            self.call("Browser.close")
         os.close(self.out)
         os.close(self.input)
-        self.process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(PATIENCE)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def call(self, method, **parameters):

@@ -246,6 +246,7 @@ def compare(pages):
     check.true("with one axis", len(axes) == 2 and axes[0] == axes[1] != "", axes)
     pages.open("compare.html", f"a={HOST}/web&b={HOST}/api&span=hour", ready=DIFFERS)
     said = pages.see("differences()")
+    check.true("between services, parts of a request's time first", said[0].startswith("lock "), said)
     check.true("between services", any(re.match(r"answered 1[12]\d to (79\.\d|80) per second", one) for one in said), said)
     pages.close("compare")
 
@@ -261,6 +262,32 @@ def widths(pages):
                         pages.see("document.documentElement.scrollWidth - document.documentElement.clientWidth"), 0)
             check.equal(f"{what}: names are text", pages.see("[all('img').length, document.title === 'owned']"), [0, False])
             pages.close(what)
+
+
+def axes(pages):
+    """Labels of axes: usual steps, two at least."""
+    def labels(values, log=False, top=0, **unit):
+        unit = {"name": "", "symbol": "", "base": 1000, "small": False, "exponent": False, "whole": False, **unit}
+        chart = json.dumps({"unit": unit, "log": log, "top": top})
+        tick = f"label => writeTick(label, {json.dumps(unit)}).replace('\\u00a0', ' ')"
+        return pages.see(f"Axis.of({values}, {chart}).labels.map({tick})")
+
+    check = pages.check
+    pages.open(f"services/{HOST}/web.html", "span=hour")
+    check.equal("1, 2, 5", labels([3, 17]), ["0", "5", "10", "15"])
+    check.equal("whole numbers", labels([1], whole=True), ["0", "1"])
+    check.equal("powers of two", labels([3e9], base=1024, symbol="B"), ["0 B", "1 GiB", "2 GiB"])
+    check.equal("to its end", labels([98], top=100), ["0", "20", "40", "60", "80", "100"])
+    seconds = {"log": True, "small": True, "symbol": "s"}
+    check.equal("a short logarithmic one", labels([0.0102, 0.0104], **seconds), ["10 ms", "15 ms", "20 ms"])
+    check.equal("a long one", labels([1e-6, 10], **seconds), ["1 µs", "100 µs", "10 ms", "1 s"])
+    day = 86400
+    for what, seconds, wanted in (("minutes", 600, ["03:00", "03:05", "03:10"]), ("hours", day / 2, ["04:00", "08:00", "12:00"]),
+                                  ("days", 3 * day, ["Fri", "Sat", "Sun", "Mon"]),
+                                  ("a year", 364 * day, ["Jan 2027", "May", "Sept"])):
+        begin = f"Date.UTC(2026, 10, 27, {0 if what == 'days' else 3}) / 1000 - Clock.offset"
+        found = pages.see(f"TimeAxis.labels({{from: {begin}, to: {begin} + {seconds}}}, 200).map(([, text]) => text)")
+        check.equal(f"a time axis of {what}", found, wanted)
 
 
 def contrast(pages):
@@ -296,5 +323,5 @@ with Check() as check:
     subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree.directory, "--output", output], check=True,
                    stdout=subprocess.DEVNULL)
     with Browser(check.dir) as browser:
-        for part in (point_and_drag, keys, legends, times, events, tables, compare, widths, contrast, without_library):
+        for part in (point_and_drag, keys, legends, times, events, tables, compare, axes, widths, contrast, without_library):
             part(Pages(browser, check, output))
