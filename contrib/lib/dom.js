@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Elements of a page. Texts become text nodes, so that names that others choose stay names. */
 
+/* A name as text: without what would turn the text around it, or hide it. */
+const printable = text => text.replace(/\p{C}/gu, "\ufffd");
+
 /* A new element: properties by name ("class", "aria-...", "data-..." and the like are attributes), then what is in it. */
 const make = (name, properties = {}, ...inside) => {
   const element = document.createElement(name);
@@ -9,7 +12,8 @@ const make = (name, properties = {}, ...inside) => {
       element[key] = value;
     else if (value !== null)
       element.setAttribute(key, value);
-  element.append(...inside.flat().filter(one => one !== null && one !== undefined && one !== ""));
+  const shown = inside.flat().filter(one => one !== null && one !== undefined && one !== "");
+  element.append(...shown.map(one => typeof one === "string" ? printable(one) : one));
   return element;
 };
 
