@@ -85,14 +85,15 @@ class About:
                  for host, services in self.found.items()}
         return {host: services for host, services in shown.items() if services}
 
-    def write(self, output, title, notes, spans, hosts):
-        """spans: those that have values; hosts: name -> services"""
+    def write(self, output, title, notes, spans, hosts, machines):
+        """spans: those that have values; hosts: name -> services; machines: names of those with a triage"""
         end = max(level["end"] for level in self.levels.values())
         members = {
             "key": self.key, "title": title, "notes": notes, "offset": time.localtime(end).tm_gmtoff, "drawn": int(time.time()),
             "spans": [{"name": one.name, "title": one.title, "seconds": one.end - one.start, "level": one.level} for one in spans],
             "shown": span.opened(spans).name, "levels": list(self.levels.values()),
-            "hosts": [{"name": host, "services": [self._service(service) for service in services]} for host, services in hosts.items()]}
+            "hosts": [{"name": host, "triage": host in machines, "services": list(map(self._service, services))}
+                      for host, services in hosts.items()]}
         output.write(FILE, page.script("about", json.dumps(members)))
 
     def _service(self, service):
