@@ -38,8 +38,8 @@ class About:
         self.services = {}  # (host, service) -> names of the levels in which it has values
 
     def read(self, output, written):
-        """Takes over the levels of an earlier run that would be drawn as they are. Whatever else may have written the file, it can
-        only say that of levels and services of this run. written: the last write of any file"""
+        """Takes over the levels of an earlier run that would be drawn as they are. Whatever else may have written the file, it
+        can only say that of levels and services of this run. written: the last write of any file"""
         text = output.begin_of(FILE, LARGEST).decode("utf-8", "replace")
         try:
             members = json.loads(text[len("about("):text.rindex(")")])
@@ -90,7 +90,8 @@ class About:
         end = max(level["end"] for level in self.levels.values())
         members = {
             "key": self.key, "title": title, "notes": notes, "offset": time.localtime(end).tm_gmtoff, "drawn": int(time.time()),
-            "spans": [{"name": one.name, "title": one.title, "seconds": one.end - one.start, "level": one.level} for one in spans],
+            "spans": [{"name": one.name, "title": one.title, "seconds": one.end - one.start, "level": one.level}
+                      for one in spans],
             "shown": span.opened(spans).name, "levels": list(self.levels.values()),
             "hosts": [{"name": host, "triage": host in machines, "services": list(map(self._service, services))}
                       for host, services in hosts.items()]}

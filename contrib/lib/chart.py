@@ -39,15 +39,16 @@ class Chart:
 
     def _curve(self, curve, grid):
         link = self.links.get(curve.label, "") if curve.color != GREY else ""
-        members = {"label": printable(curve.label), "draw": curve.draw, "color": curve.color, "percentile": curve.percentile, "link": link,
+        members = {"label": printable(curve.label), "draw": curve.draw, "color": curve.color, "percentile": curve.percentile,
+                   "link": link,
                    "highest": float(f"{curve.most:.4g}") if curve.most == curve.most else None}
         return compose(members, values=numbers(curve.on(grid).values))
 
     def json(self, grid):
         """grid: that of all charts of the file"""
         graph = self.graph
-        members = {"title": printable(graph.title), "unit": graph.unit.json(), "log": graph.log, "top": graph.top, "parts": graph.parts,
-                   "more": graph.more, "leads": self.leads, "help": explanation(graph, {curve.label for curve in self.curves}),
+        members = {"title": printable(graph.title), "unit": graph.unit.json(), "log": graph.log, "top": graph.top,
+                   "parts": graph.parts, "more": graph.more, "leads": self.leads, "help": explanation(graph, {curve.label for curve in self.curves}),
                    "doc": doc_of(graph), "link": self.link, "others": [{"label": printable(label), "link": link} for label, link in self.others]}
         return compose(members, curves=array(self._curve(curve, grid) for curve in self.curves),
                        samples=numbers(self.samples.on(grid).values) if self.samples else "null")

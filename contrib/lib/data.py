@@ -36,8 +36,8 @@ def of_service(service, level, flames):
     grid, _ = service.read_spans[level]
     found = [compose({"title": title}, charts=array(chart.json(grid) for chart in charts))
              for title, charts in sections(service, level)]
-    return compose(_head(service.host, service.name, level, grid, service.newest, service.covered[level]), flames=json.dumps(flames),
-                   sections=array(found))
+    return compose(_head(service.host, service.name, level, grid, service.newest, service.covered[level]),
+                   flames=json.dumps(flames), sections=array(found))
 
 
 def _head(host_name, service, level, grid, newest, covered):
@@ -95,8 +95,8 @@ def of_host(name, services, level, spans, colors, is_whole):
 # --- all ----------------------------------------------------------------------------------------
 
 def read_level(services, level, spans, step):
-    """Reads a host's services in a level and its spans. Returns those with values, sorted, and the colours of some. step: is called
-    with how many are read, of how many"""
+    """Reads a host's services in a level and its spans. Returns those with values, sorted, and the colours of some. step: is
+    called with how many are read, of how many"""
     for count, service in enumerate(services):
         step(count, len(services))
         service.read([level])

@@ -255,7 +255,8 @@ CALLS = Layer(
     probes=(Probe("delay", "in which system calls threads sleep, by samples, at no cost per call",
                   Column("asleep", "", "", "", unit.THREADS, of("delay_rate-syscall-*")), "by_syscall"),))
 
-# In the order of an incident's first minute: who is slow, process storms, run queue, disk latency, retransmits, slow system calls.
+# In the order of an incident's first minute: slow requests, process storms, run queue, disk latency, retransmits, slow
+# system calls.
 LAYERS = (REQUESTS, LIFE, RUN_QUEUE, DISK, NETWORK, CALLS)
 
 # Series that only services have; and those of devices. The machine itself is the instance of a probe.

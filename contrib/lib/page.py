@@ -16,8 +16,8 @@ MACHINES = "hosts"      # the directory of the pages of machines
 DATA = "data"           # the directory of what they show
 SHARED = "lib"          # the directory of what they have in common
 # In the order in which a page loads them; flame.js is loaded where there are stacks.
-SCRIPTS = tuple(name + ".js" for name in ("units", "colors", "dom", "time", "data", "curve", "plot", "pointer", "legend", "chart", "heat",
-                                          "board", "tables", "search", "sheet", "compare", "page"))
+SCRIPTS = tuple(name + ".js" for name in ("units", "colors", "dom", "time", "data", "curve", "plot", "pointer", "legend", "chart",
+                                          "heat", "board", "tables", "search", "sheet", "compare", "page"))
 STYLE = "style.css"
 DYGRAPHS = "/usr/share/javascript/dygraphs"
 CHARTS = ("dygraph.min.js", "dygraph.min.css")
@@ -64,7 +64,8 @@ def shell(title, heading, page, up="", host="", service=""):
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{escape(title)}</title>\n"
             + "".join(f'<link rel="stylesheet" href="{up}{SHARED}/{name}">\n' for name in ("dygraph.min.css", STYLE))
-            + f"</head><body{words}>\n<header>{heading}</header>\n<main></main>\n<footer></footer>\n<noscript><p>{NEEDED}</p></noscript>\n"
+            + f"</head><body{words}>\n<header>{heading}</header>\n<main></main>\n<footer></footer>\n"
+            f"<noscript><p>{NEEDED}</p></noscript>\n"
             + "".join(f'<script src="{up}{name}"></script>\n' for name in scripts) + "</body></html>\n")
 
 
