@@ -21,6 +21,7 @@ LINE = 4096          # bytes
 TEXT = 512           # characters of a member
 EVENTS = 2000        # of a host; older ones are left out
 TOGETHER = 60        # s in which events of one kind are one
+THRESHOLD = "threshold"
 SEVERITIES = ("okay", "warning", "failure")
 
 
@@ -39,11 +40,16 @@ class Event:
     def alike(self):
         return self.host, self.service, self.kind, self.severity, self.series
 
+    def _text(self):
+        """Of the plugin threshold, the series in place of the identifier with which it begins."""
+        _, colon, said = self.text.partition(": ")
+        return f"{self.series}: {said}" if colon and self.kind == THRESHOLD and self.text.startswith("Host ") else self.text
+
     def member(self):
         """What a page gets of it."""
         times = f" ({self.times} times)" if self.times > 1 else ""
         return {"time": round(self.time, 3), "service": self.service, "kind": self.kind, "severity": self.severity,
-                "text": self.text + times}
+                "text": self._text() + times}
 
 
 def _string(found, member):

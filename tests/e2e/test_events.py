@@ -67,6 +67,15 @@ def test_together(check, path):
     check.equal("the last ones", (len(texts(path)), texts(path)[0], texts(path)[-1]), (2000, ("web", "500"), ("web", "2499")))
 
 
+def test_threshold(check, path):
+    said = 'Data source "value" is currently 4.000000. That is below the failure threshold of 5.000000.'
+    of_series = {"kind": "threshold", "series": "percent-slack"}
+    write(path, line(text="Host db1, plugin ebpf (instance web) type percent (instance slack): " + said, **of_series),
+          line(NOON + 100, text="Host: is down", kind="oom_kills"), line(NOON + 200, text="other: text", **of_series))
+    check.equal("without the identifier", texts(path),
+                [("web", "percent-slack: " + said), ("web", "Host: is down"), ("web", "other: text")])
+
+
 def test_hostile(check, path):
     notes = []
     write(path, *(broken + b"\n" for broken in BROKEN), line(text="</script>\x1b[31m\u202e\ud800"), line(NOON + 1, "self", "probe"))
@@ -86,6 +95,7 @@ def main():
         path = os.path.join(directory, "events.jsonl")
         test_files(check, path)
         test_together(check, path)
+        test_threshold(check, path)
         test_hostile(check, path)
 
 
