@@ -62,7 +62,7 @@ class Markup(html.parser.HTMLParser):
 
 def draw(tree, output, *options, **environment):
     """Runs ebpf-graph as cron does, without the events of this machine."""
-    environment |= {key: value for key, value in os.environ.items() if key not in ("HOME", "DISPLAY", "COLUMNS")}
+    environment = {key: value for key, value in os.environ.items() if key not in ("HOME", "DISPLAY", "COLUMNS")} | environment
     return subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree, "--output", output, "--events", os.devnull,
                            *options], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=environment,
                           timeout=300)

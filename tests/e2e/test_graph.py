@@ -235,10 +235,11 @@ def test_overview(check, pages):
 def test_first_minutes(check, tree):
     """Of a fresh installation: 10 minutes, and the hour that has them."""
     output, options = os.path.join(check.dir, "first"), ("--host", "db1", "--service", "steps", "--end", str(END))
-    check.equal("first minutes: exit status", draw(tree, output, *options).returncode, 0)
+    check.equal("first minutes: exit status", draw(tree, output, *options, TZ="Asia/Kathmandu").returncode, 0)
     about = check_output(check, output).about
     check.equal("first minutes: spans", [(span["name"], span["level"]) for span in about["spans"]],
                 [("10min", "hour"), ("hour", "hour")])
+    check.equal("first minutes: seconds of the zone", about["offset"], 20700)
     level, = about["levels"]
     check.within("first minutes: the first reading", level["first"], END - SPAN - 20, END - SPAN)
     draw(tree, output, *options, "--span", "10min")
