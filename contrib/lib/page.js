@@ -122,7 +122,7 @@ class Page {
       return;
     const {step} = shown.level, newest = Math.max(...this.sheets.map(sheet => sheet.level?.newest ?? 0));
     const old = ` The last values are of ${Clock.text(newest, 1)}, ${writeAge(end - newest)} before these pages were drawn.`;
-    when.append(make("small", {}, ` a value every ${writeAge(step)}`));
+    when.append(make("small", {}, ` A value every ${writeAge(step)}.`));
     if (view.to > newest && end - newest > 2 * step)
       when.append(make("span", {class: "old"}, old));
     if (!view.span() && shown.of && ["index", "machine"].includes(this.kind))

@@ -3,6 +3,7 @@
  * Finds services that were restarted. The kernel notes for each row when it got a process while it had none. If that is new for
  * all rows of a service, so are its processes, even if nobody has looked in between.
  *
+ * A program that is started again and again, and that nothing but its command names, is no service that was restarted.
  * Names are remembered while a service has no processes, so that one that is started after an hour is no new service.
  */
 #include "restart.h"
@@ -96,7 +97,7 @@ void restarts_update(struct restarts *restarts, struct subjects *subjects, size_
 		struct subject *subject = &subjects->subject[i];
 		struct generation *g;
 
-		if (!subject->began_ns)
+		if (!subject->began_ns || subject->kind == SUBJECT_COMMAND)
 			continue;
 		g = find_generation(restarts, subject) ?: add_generation(restarts, subject, most);
 		if (!g)

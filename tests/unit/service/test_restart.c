@@ -116,8 +116,9 @@ static void test_new(void)
 
 	CASE("a new service");
 	fixture_init(&f);
+	allow_names(&f, 9, 9);
 	refresh(&f, 1000);
-	claim_row(&f, 3, "new", 1);
+	claim_replica(&f, 3, ID_A, "new", WORKLOAD_DEPLOYMENT);
 	begin_processes(&f, 3, 1, 1001);
 	refresh(&f, 1002);
 	refresh(&f, 1020);
@@ -129,18 +130,37 @@ static void test_new(void)
 	for (double s = 1110; s < 1400; s += 10)
 		refresh(&f, s);
 	CHECK_INT(state(&f, 3), ROW_FREE);
-	claim_row(&f, 3, "other2", 1);
+	claim_replica(&f, 3, ID_B, "other2", WORKLOAD_DEPLOYMENT);
 	begin_processes(&f, 3, 1, 1400);
 	refresh(&f, 1401);
 	refresh(&f, 1420);
 	CHECK_TEXT(subject(&f, 3), "other2");
 	check(&f, "", 0, 0);
 	CASE("it is there again, in another row");
-	claim_row(&f, 4, "new", 1);
+	claim_replica(&f, 4, ID_A, "new", WORKLOAD_DEPLOYMENT);
 	begin_processes(&f, 4, 1, 4700);
 	refresh(&f, 4701);
 	refresh(&f, 4720);
 	check(&f, "new", 4700, 3600);
+	fixture_done(&f);
+}
+
+/* A program that runs again and again. */
+static void test_command(void)
+{
+	struct fixture f;
+
+	CASE("what only a command names");
+	fixture_init(&f);
+	allow_names(&f, 9, 9);
+	claim_row(&f, 3, "report", 1);
+	begin_processes(&f, 3, 1, 1);
+	refresh(&f, 10);
+	refresh(&f, 90);
+	CHECK_INT(state(&f, 3), ROW_SHOWN);
+	begin_processes(&f, 3, 1, 100);
+	refresh(&f, 101);
+	check(&f, "", 0, 0);
 	fixture_done(&f);
 }
 
@@ -150,5 +170,6 @@ int main(void)
 	test_replicas();
 	test_limit();
 	test_new();
+	test_command();
 	return testing_end();
 }
