@@ -5,7 +5,6 @@ import base64
 import os
 import subprocess
 import tempfile
-import time
 
 from browser import Browser
 from split import HOST, TITLE
@@ -21,20 +20,19 @@ AREA = """\
 """
 
 
-def draw_page(run, service, directory):
-    """Returns the address of the service's page with the time of the run."""
+def draw_pages(run, directory, *options):
+    """Returns the address of the directory."""
     begin, end = map(int, run.span)
     subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", os.path.join(run.directory, "rrd"), "--output",
-                    directory, "--service", service, "--start", str(begin), "--end", str(end)], check=True,
-                   stdout=subprocess.DEVNULL)
-    begin, end = (time.strftime("%FT%T", time.localtime(moment)) for moment in (begin, end))
-    return f"file://{directory}/services/{HOST}/{service}.html#from={begin}&to={end}"
+                    directory, "--start", str(begin), "--end", str(end), *options], check=True, stdout=subprocess.DEVNULL)
+    return f"file://{directory}/"
 
 
 def draw(run, service, path):
     """Returns whether there is such a picture."""
     with tempfile.TemporaryDirectory() as directory, Browser(directory) as browser:
-        browser.open(draw_page(run, service, os.path.join(directory, "pages")), WIDTH)
+        pages = draw_pages(run, os.path.join(directory, "pages"), "--service", service)
+        browser.open(f"{pages}services/{HOST}/{service}.html", WIDTH)
         browser.until("document.querySelector('figure canvas') !== null")
         area = browser.run(AREA % TITLE)
         if area:
