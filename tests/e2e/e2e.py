@@ -163,6 +163,8 @@ def check_output(check, folder):
     check.equal("files of data that are missing or too many", output.files("data") ^ {*data, *events}, set())
     wanted = {f"services/{host}/{name}.html" for host, name in output.services}
     check.equal("pages of services that are missing or too many", output.files("services") ^ wanted, set())
+    wanted = {f"hosts/{host['name']}.html" for host in output.about["hosts"] if host["triage"]}
+    check.equal("pages of machines that are missing or too many", output.files("hosts") ^ wanted, set())
     pages = {name: output.page(name) for name in output.files(".") if name.endswith(".html")}
     own = {name: [json.loads(page.about["data-" + word]) for word in ("host", "service")]
            for name, page in pages.items() if name.startswith("services/")}

@@ -176,7 +176,7 @@ def test_hostile(check):
     first = about.About("key", spans, found)
     for level in spans_of.levels(spans):
         first.add(level, END - 100, found, END)
-    first.write(folder, "title", [], spans, found, [])
+    first.write(folder, "title", [], spans, found, found)
     members = json.loads(folder.text[6:-3])
     texts = [folder.text[:position] for position in range(0, len(folder.text), 7)]
     texts += ["", "about()", ")", "about(" + "[" * 100000 + ")", "about(" + '{"a":' * 100000 + ")"]
@@ -187,7 +187,7 @@ def test_hostile(check):
         known.read(OneFile(text), END - 1000)
         taken.add(len(known.levels))
         if known.levels:
-            known.write(OneFile(), "title", [], spans, found, [])
+            known.write(OneFile(), "title", [], spans, found, found)
             if known.present() != found or not known.levels.keys() <= first.levels.keys():
                 check.true(f"what is taken over from {text[:2000]}", False, known.levels)
     check.equal("levels that are taken over from what is partly right", taken, {0, 1, 2})

@@ -322,7 +322,7 @@ def pages(names, chosen):
     known = About("key", spans, found)
     known.add(level, START, hosts, START)
     if hosts:
-        known.write(output, "title", ["note"], spans, hosts)
+        known.write(output, "title", ["note"], spans, hosts, hosts)
     check_letters(table.lines([(one.title, one.figures(spans[0])) for many in hosts.values() for one in many], width=80))
     return {end: [text for name, many in output.texts.items() if name.endswith(end) for text in many] for end in (".html", ".js")}
 
