@@ -21,7 +21,7 @@ from unit import NBSP  # noqa: E402
 
 END, SPAN = int(time.time()), 420
 # [title, label, average] of each curve.
-LOOK = """async function look(page) {
+WALK = """async function look(page) {
   const found = [], until = async is_done => { while (!is_done()) await new Promise(done => setTimeout(done, 20)); };
   await until(() => page.querySelector("figure"));
   for (const figure of page.querySelectorAll("figure")) {
@@ -67,7 +67,7 @@ def legends(check, output, want):
     if not shutil.which("chromium"):
         print("chromium is not installed: legends are not tested")
         return
-    seen = browse(check.dir, LOOK, [f"file://{output}/{name}.html" for name in ("index", "hosts/h", "services/h/true")], [1280])
+    seen = browse(check.dir, WALK, [f"file://{output}/{name}.html" for name in ("index", "hosts/h", "services/h/true")], [1280])
     found = {(title, label): plain(average) for title, label, average in itertools.chain(*seen)}
     check.equal("averages in legends", {of: found.get(of) for of in want}, want)
 
