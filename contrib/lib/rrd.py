@@ -166,11 +166,6 @@ def sources(path):
     return [key[3:-7] for key in request("info", _readable(path)) if key.startswith("ds[") and key.endswith("].index")]
 
 
-def step(path):
-    """The seconds between two readings of a file."""
-    return request("info", _readable(path))["step"]
-
-
 def last_update(path):
     return request("last", _readable(path))
 

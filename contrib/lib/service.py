@@ -59,7 +59,7 @@ class Service:
         self.host, self.name, self.parent, self.directory = host, own_name, parent, directory
         self.matches = {}       # series -> [(file, text for the `*`)]
         self.keys = []          # see _keys()
-        self.updated = self.step = 0    # the last update, and the seconds between two readings; 0: not yet known
+        self.updated = 0        # the last update
         self.newest = math.inf  # the last update of any service of the host
         self.covered = {}       # span -> the part of it in which any service of the host has a value
         self.refused = []       # (path, reason) of files that rrdtool refused
@@ -119,7 +119,6 @@ class Service:
         for file in list(self.files):
             sources = self._ask(rrd.sources, file, self.path(file))
             if sources:
-                self.step = rrd.step(self.path(file))
                 return Sample(self.path(file), sources[0])
         return None
 
@@ -156,28 +155,22 @@ class Service:
         return {(file, one.source) for one in series for file, _ in self.match(one)}
 
     def _columns(self, keys, span):
-        """(grid, averages, highest) of all keys."""
-        wanted = [(self.path(file), source) for file, source in keys]
-        if not wanted:
-            return None, [], []
-        grid, averages = rrd.read([(*one, "AVERAGE") for one in wanted], span.start, span.end)
-        # Where each value is of one reading, the highest are the same.
-        if grid.step == self.step:
-            return grid, averages, averages
-        return grid, averages, rrd.read([(*one, "MAX") for one in wanted], span.start, span.end)[1]
+        """Reads all keys in one request."""
+        wanted = [(self.path(file), source, how) for file, source in keys for how in ("AVERAGE", "MAX")]
+        return rrd.read(wanted, span.start, span.end) if wanted else (None, [])
 
     def _read(self, span):
         keys = self._keys()
         try:
-            grid, averages, highest = self._columns(keys, span)
+            grid, columns = self._columns(keys, span)
         except rrd.Refused:
             # A broken file must not affect the others.
             for file in dict(keys):
                 self._ask(self._columns, file, [key for key in keys if key[0] == file], span)
             keys = self._keys()
-            grid, averages, highest = self._columns(keys, span)
+            grid, columns = self._columns(keys, span)
         # Series without values are dropped.
-        found = {key: (values, max(known(most), default=math.nan)) for key, values, most in zip(keys, averages, highest)
+        found = {key: (values, max(known(most), default=math.nan)) for key, values, most in zip(keys, columns[::2], columns[1::2])
                  if known(values)}
         if found:
             self.read_spans[span] = grid, found

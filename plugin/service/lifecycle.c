@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of services: which rows of the kernel have series of their own, and when a row is free for another
- * name.
+ * The life of services: which rows of the kernel have series, and when a row is free for another name.
  *
- * The kernel gives a row to a unit, a user, a container or a command name at once. The row is hidden: it counts
- * under "other". It gets series when the service has lived for an interval or was active, unless there are too
- * many new names. A name that has series already, such as that of a container that was created again, gets
- * them back at once. A part of the rows and of the new names is reserved for units and containers; the names
- * of users and commands can be made by any user.
+ * The kernel gives a row to a unit, a user, a container or a command name at once. The row is hidden: it counts under "other". It
+ * gets series when the service has lived for an interval or was active, unless there are too many new names. A name that has
+ * series already, such as that of a container that was created again, gets them back at once. A part of the rows and of the new
+ * names is reserved for units and containers; the names of users and commands can be made by any user.
  *
- * The row of a service without processes is retired in three steps: its name is deleted, so that no process
- * enters the row; all tables read its growth once more; the row returns to the kernel's queue. The subject of a
- * service with series stays until receivers have forgotten them: if the name comes back before, its counters
- * continue. A row that belongs to a Service block by its name joins the block's subject, and is retired sooner.
+ * The row of a service without processes is retired in three steps: its name is deleted, so that no process enters the row; all
+ * tables read its growth once more; the row returns to the kernel's queue. The subject of a service with series stays until
+ * receivers have forgotten them: if the name comes back before, its counters continue. A row that belongs to a Service block by
+ * its name joins the block's subject, and is retired sooner.
  */
 #include "lifecycle.h"
 
@@ -45,8 +43,9 @@ uint32_t lifecycle_reserved(const struct config *config, uint32_t count)
 
 	if (!(from & ~(unsigned)SERVICES_FROM_COMMANDS))
 		return 0;
-	return from == SERVICES_FROM_CONTAINERS && !groups_have_user_containers(config) ? count
-											: count / 2;
+	if (from == SERVICES_FROM_CONTAINERS && !groups_have_user_containers(config))
+		return count;
+	return count / 2;
 }
 
 static void allowances_init(struct lifecycle *lifecycle, const struct config *config)
@@ -406,26 +405,6 @@ static void find_first_rows(struct lifecycle *lifecycle)
 				    subject[lifecycle->states[row].subject].first_row == row;
 }
 
-/* Of services that are shown. */
-static void find_beginnings(struct lifecycle *lifecycle)
-{
-	struct subjects *subjects = &lifecycle->subjects;
-
-	for (size_t i = 0; i < subjects->count; i++)
-		subjects->subject[i].began_ns = 0;
-	for (uint32_t row = SERVICE_FIRST; row < lifecycle->row_count; row++) {
-		const struct service *s = &lifecycle->kernel_rows[row];
-		uint64_t began_ns = __atomic_load_n(&s->began_ns, __ATOMIC_RELAXED), *first_ns;
-		bool alive = __atomic_load_n(&s->processes, __ATOMIC_RELAXED) > 0;
-
-		if (lifecycle->states[row].state != ROW_SHOWN || !alive)
-			continue;
-		first_ns = &subjects->subject[lifecycle->states[row].subject].began_ns;
-		if (!*first_ns || began_ns < *first_ns)
-			*first_ns = began_ns;
-	}
-}
-
 /* As if the last process of the old name had ended. All leave before any of them enters another subject: two may
  * have swapped their names. */
 static void depart_old_names(struct lifecycle *lifecycle, uint64_t now_ns)
@@ -461,9 +440,7 @@ void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 		reserve += lifecycle->states[i].state == ROW_FREE && i >= lifecycle->reserve_begin;
 	}
 	find_first_rows(lifecycle);
-	find_beginnings(lifecycle);
-	restarts_update(&lifecycle->restarts, &lifecycle->subjects, lifecycle->row_count,
-			lifecycle->interval_ns, now_ns);
+	restarts_update(lifecycle, now_ns);
 	__atomic_store_n(&lifecycle->free_rows.services, free_rows, __ATOMIC_RELAXED);
 	__atomic_store_n(&lifecycle->free_rows.reserve, reserve, __ATOMIC_RELAXED);
 }

@@ -8,6 +8,8 @@
  */
 #include "restart.h"
 
+#include "lifecycle_state.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,20 +92,44 @@ static void compare_generation(struct generation *g, uint64_t began_ns, uint64_t
 	g->seen_ns = now_ns;
 }
 
-void restarts_update(struct restarts *restarts, struct subjects *subjects, size_t most,
-		     uint64_t interval_ns, uint64_t now_ns)
+/* Of services that are shown. */
+static void find_beginnings(struct lifecycle *lifecycle)
 {
+	struct subjects *subjects = &lifecycle->subjects;
+
+	for (size_t i = 0; i < subjects->count; i++)
+		subjects->subject[i].began_ns = 0;
+	for (uint32_t row = SERVICE_FIRST; row < lifecycle->row_count; row++) {
+		const struct service *s = &lifecycle->kernel_rows[row];
+		uint64_t began_ns = __atomic_load_n(&s->began_ns, __ATOMIC_RELAXED), *first_ns;
+		bool alive = __atomic_load_n(&s->processes, __ATOMIC_RELAXED) > 0;
+
+		if (lifecycle->states[row].state != ROW_SHOWN || !alive)
+			continue;
+		first_ns = &subjects->subject[lifecycle->states[row].subject].began_ns;
+		if (!*first_ns || began_ns < *first_ns)
+			*first_ns = began_ns;
+	}
+}
+
+void restarts_update(struct lifecycle *lifecycle, uint64_t now_ns)
+{
+	struct restarts *restarts = &lifecycle->restarts;
+	struct subjects *subjects = &lifecycle->subjects;
+
+	find_beginnings(lifecycle);
 	for (size_t i = 0; i < subjects->count; i++) {
 		struct subject *subject = &subjects->subject[i];
 		struct generation *g;
 
 		if (!subject->began_ns || subject->kind == SUBJECT_COMMAND)
 			continue;
-		g = find_generation(restarts, subject) ?: add_generation(restarts, subject, most);
+		g = find_generation(restarts, subject)
+			    ?: add_generation(restarts, subject, lifecycle->row_count);
 		if (!g)
 			continue;
 		subject->restart_hint = (uint32_t)(g - restarts->generation);
-		compare_generation(g, subject->began_ns, interval_ns, now_ns);
+		compare_generation(g, subject->began_ns, lifecycle->interval_ns, now_ns);
 	}
 }
 

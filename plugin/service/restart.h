@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct lifecycle;
+
 /* A service whose processes were all replaced, or that has processes again. */
 struct restart {
 	char service[SUBJECT_NAME_MAX];
@@ -34,10 +36,9 @@ struct restarts {
 	size_t count;
 };
 
-/* Compares the services among the subjects with those at the last call. `most` names are remembered. Without memory, new services
+/* Compares the services that are shown with those at the last call. A name is remembered for each row. Without memory, new services
  * are not compared. */
-void restarts_update(struct restarts *restarts, struct subjects *subjects, size_t most,
-		     uint64_t interval_ns, uint64_t now_ns);
+void restarts_update(struct lifecycle *lifecycle, uint64_t now_ns);
 
 /* Claims a restart; false: there is none. */
 bool restarts_claim(struct restarts *restarts, struct restart *ret_restart);
