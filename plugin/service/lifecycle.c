@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of services: which rows of the kernel have series, and when a row is free for another name.
+ * The life of services: which rows of the kernel have series of their own, and when a row is free for another
+ * name.
  *
- * The kernel gives a row to a unit, a user, a container or a command name at once. The row is hidden: it counts under "other". It
- * gets series when the service has lived for an interval or was active, unless there are too many new names. A name that has
- * series already, such as that of a container that was created again, gets them back at once. A part of the rows and of the new
- * names is reserved for units and containers; the names of users and commands can be made by any user.
+ * The kernel gives a row to a unit, a user, a container or a command name at once. The row is hidden: it counts
+ * under "other". It gets series when the service has lived for an interval or was active, unless there are too
+ * many new names. A name that has series already, such as that of a container that was created again, gets
+ * them back at once. A part of the rows and of the new names is reserved for units and containers; the names
+ * of users and commands can be made by any user.
  *
- * The row of a service without processes is retired in three steps: its name is deleted, so that no process enters the row; all
- * tables read its growth once more; the row returns to the kernel's queue. The subject of a service with series stays until
- * receivers have forgotten them: if the name comes back before, its counters continue. A row that belongs to a Service block by
- * its name joins the block's subject, and is retired sooner.
+ * The row of a service without processes is retired in three steps: its name is deleted, so that no process
+ * enters the row; all tables read its growth once more; the row returns to the kernel's queue. The subject of a
+ * service with series stays until receivers have forgotten them: if the name comes back before, its counters
+ * continue. A row that belongs to a Service block by its name joins the block's subject, and is retired sooner.
  */
 #include "lifecycle.h"
 
@@ -43,9 +45,8 @@ uint32_t lifecycle_reserved(const struct config *config, uint32_t count)
 
 	if (!(from & ~(unsigned)SERVICES_FROM_COMMANDS))
 		return 0;
-	if (from == SERVICES_FROM_CONTAINERS && !groups_have_user_containers(config))
-		return count;
-	return count / 2;
+	return from == SERVICES_FROM_CONTAINERS && !groups_have_user_containers(config) ? count
+											: count / 2;
 }
 
 static void allowances_init(struct lifecycle *lifecycle, const struct config *config)
@@ -440,7 +441,6 @@ void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 		reserve += lifecycle->states[i].state == ROW_FREE && i >= lifecycle->reserve_begin;
 	}
 	find_first_rows(lifecycle);
-	restarts_update(lifecycle, now_ns);
 	__atomic_store_n(&lifecycle->free_rows.services, free_rows, __ATOMIC_RELAXED);
 	__atomic_store_n(&lifecycle->free_rows.reserve, reserve, __ATOMIC_RELAXED);
 }
@@ -494,7 +494,6 @@ void lifecycle_done(struct lifecycle *lifecycle)
 	free(lifecycle->names);
 	free(lifecycle->process_rows);
 	free(lifecycle->departed);
-	restarts_done(&lifecycle->restarts);
 	subscribers_done(&lifecycle->subscribers);
 	subjects_done(&lifecycle->subjects);
 	*lifecycle = (struct lifecycle){ 0 };

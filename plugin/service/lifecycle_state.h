@@ -8,7 +8,6 @@
 #include "config/config.h"
 #include "object/mapping.h"
 #include "object/object.h"
-#include "restart.h"
 #include "snapshot.h"
 #include "subject.h"
 #include "subscriber.h"
@@ -41,7 +40,6 @@ struct lifecycle {
 	uint32_t process_row_count;
 	struct subjects subjects;
 	struct subscribers subscribers;
-	struct restarts restarts;
 	uint64_t interval_ns;
 	/* How many names may get series for the first time: of users and commands; of units and containers, which
 	 * may use up the former, too. */

@@ -8,6 +8,7 @@
  */
 #include "restart.h"
 
+#include "bpf/lib/services/service.h"
 #include "lifecycle_state.h"
 
 #include <stdio.h>
@@ -112,14 +113,11 @@ static void find_beginnings(struct lifecycle *lifecycle)
 	}
 }
 
-void restarts_update(struct lifecycle *lifecycle, uint64_t now_ns)
+void restarts_update(struct restarts *restarts, struct lifecycle *lifecycle, uint64_t now_ns)
 {
-	struct restarts *restarts = &lifecycle->restarts;
-	struct subjects *subjects = &lifecycle->subjects;
-
 	find_beginnings(lifecycle);
-	for (size_t i = 0; i < subjects->count; i++) {
-		struct subject *subject = &subjects->subject[i];
+	for (size_t i = 0; i < lifecycle->subjects.count; i++) {
+		struct subject *subject = &lifecycle->subjects.subject[i];
 		struct generation *g;
 
 		if (!subject->began_ns || subject->kind == SUBJECT_COMMAND)

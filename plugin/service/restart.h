@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct lifecycle;
-
 /* A service whose processes were all replaced, or that has processes again. */
 struct restart {
 	char service[SUBJECT_NAME_MAX];
@@ -36,9 +34,11 @@ struct restarts {
 	size_t count;
 };
 
-/* Compares the services that are shown with those at the last call. A name is remembered for each row. Without memory, new services
- * are not compared. */
-void restarts_update(struct lifecycle *lifecycle, uint64_t now_ns);
+struct lifecycle;
+
+/* Compares the services with those at the last call, after each lifecycle_refresh(). Without memory, new services are not
+ * compared. */
+void restarts_update(struct restarts *restarts, struct lifecycle *lifecycle, uint64_t now_ns);
 
 /* Claims a restart; false: there is none. */
 bool restarts_claim(struct restarts *restarts, struct restart *ret_restart);

@@ -233,6 +233,7 @@ static void refresh_snapshot(struct services *services, uint64_t now_ns)
 		now_ns = services->snapshot->made_ns;
 	lifecycle_refresh(lifecycle, now_ns);
 	process_rows_refresh(lifecycle, now_ns);
+	restarts_update(&services->restarts, lifecycle, now_ns);
 	lifecycle_fill(lifecycle, snapshot, now_ns);
 	snapshot->users = 1;
 	snapshot->other_unwatched = lifecycle->config->services_from == 0;
@@ -308,7 +309,7 @@ bool services_claim_restart(struct services *services, struct restart *ret_resta
 	bool found;
 
 	lock_acquire(&services->lock);
-	found = restarts_claim(&services->lifecycle.restarts, ret_restart);
+	found = restarts_claim(&services->restarts, ret_restart);
 	lock_release(&services->lock);
 	return found;
 }
@@ -408,6 +409,7 @@ void services_catch_up(struct services *services, uint64_t now_ns)
 void services_done(struct services *services)
 {
 	release_snapshot(services->snapshot);
+	restarts_done(&services->restarts);
 	lifecycle_done(&services->lifecycle);
 	walk_done(&services->walk);
 	object_done(&services->object);

@@ -12,6 +12,7 @@
 #include "object/object.h"
 #include "registry.h"
 #include "resolve.h"
+#include "restart.h"
 #include "unnamed.h"
 #include "util/message.h"
 #include "walk.h"
@@ -25,13 +26,14 @@ struct service_counters;
 /* The services of this machine, and what the probes have in common: the engine's own object, the life of its rows,
  * the resolver of processes, memory and names of series. */
 struct services {
-	/* Of lifecycle, snapshot and registry. Held only over work in memory, never over a walk, a file or a
+	/* Of lifecycle, restarts, snapshot and registry. Held only over work in memory, never over a walk, a file or a
 	 * dispatch. */
 	pthread_mutex_t lock;
 	const struct config *config;
 	struct object object;
 	struct budget budget; /* of all objects, this one and those of the probes */
 	struct lifecycle lifecycle;
+	struct restarts restarts;
 	struct snapshot *snapshot; /* the newest one */
 	bool any_late;             /* a subscriber is late; atomic */
 	struct registry registry;  /* of the tables of all probes */
