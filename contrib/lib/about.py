@@ -30,10 +30,10 @@ def key_of(options):
 
 
 class About:
-    def __init__(self, key, spans, found):
-        """key: see key_of(); spans: those of this run; found: host -> services that have files"""
+    def __init__(self, key, levels, spans, found):
+        """key: see key_of(); levels, spans: those of this run; found: host -> services that have files"""
         self.key, self.found = key, found
-        self.spans = {level: [one.name for one in spans if one.level == level.name] for level in span.levels(spans)}
+        self.spans = {level: [one.name for one in spans if one.level == level.name] for level in levels}
         self.levels = {}    # name -> members of a level that is drawn
         self.services = {}  # (host, service) -> names of the levels in which it has values
 
@@ -60,9 +60,10 @@ class About:
 
     @staticmethod
     def _is_fresh(level, noted, written):
-        if noted["end"] - noted["start"] != level.end - level.start or not all(math.isfinite(noted[word]) for word in TIMES):
-            return False
         passed = level.end - noted["end"]
+        # The first reading stays where it is; without it, both ends move.
+        if noted["start"] not in (level.start, level.start - passed) or not all(math.isfinite(noted[word]) for word in TIMES):
+            return False
         return 0 <= passed < noted["step"] or 0 <= passed < PATIENCE and written < noted["drawn"]
 
     def _note(self, level, services, times):

@@ -81,7 +81,7 @@ def of_host(name, services, level, spans, colors, is_whole):
         subjects = [machine.SpanSubject(one, span) for one in services if one.is_in(span) and one.has_picture(span)]
         findings = machine.inspect(subjects) if is_whole else []
         shown[span.name] = texts(subjects, findings)
-        if span == level or not layers:
+        if span.name == level.name or not layers:
             layers = findings
     painted = machine.pick_colors(layers)
     drawn = [compose({"name": finding.layer.name, "title": finding.layer.title},

@@ -12,6 +12,7 @@ TITLES = {"10min": "10 minutes", "6hours": "6 hours"}
 # A span without data of its own is a part of this level, which has the same steps.
 LEVELS = {"10min": "hour", "6hours": "day"}
 OPEN = "hour"   # the span that is open at first
+SHORTEST = 10   # seconds of a level
 PASSES = 5      # requests for the first value at most, each with a finer step than the one before
 
 # level: the name of the span whose data it is drawn from, perhaps its own
@@ -33,10 +34,12 @@ def opened(spans):
     return next((one for one in spans if one.name == OPEN), spans[0])
 
 
-def levels(spans):
-    """The levels of these spans, each as a span of its own."""
+def levels(spans, first=0):
+    """The levels of these spans, each as a span of its own that starts no earlier than the first reading: so the first minutes are
+    shown as exactly as they are stored."""
     names = dict.fromkeys(span.level for span in spans)
-    return [next((span for span in spans if span.name == name), None) or last(name, spans[0].end) for name in names]
+    found = [next((span for span in spans if span.name == name), None) or last(name, spans[0].end) for name in names]
+    return [level._replace(start=max(level.start, min(first, level.end - SHORTEST))) for level in found]
 
 
 def _first_of(samples, start, end):

@@ -173,7 +173,7 @@ def test_hostile(check):
     service = types.SimpleNamespace(host="db1", name="web", title="web", is_device=False, is_process=False, read_spans={
         level: (types.SimpleNamespace(step=10),) for level in spans_of.levels(spans)})
     found, folder = {"db1": [service]}, OneFile()
-    first = about.About("key", spans, found)
+    first = about.About("key", spans_of.levels(spans), spans, found)
     for level in spans_of.levels(spans):
         first.add(level, END - 100, found, END)
     first.write(folder, "title", [], spans, found, found)
@@ -183,7 +183,7 @@ def test_hostile(check):
     texts += [f"about({json.dumps(one)});\n" for one in changes(members)]
     taken = set()
     for text in texts:
-        known = about.About("key", spans, found)
+        known = about.About("key", spans_of.levels(spans), spans, found)
         known.read(OneFile(text), END - 1000)
         taken.add(len(known.levels))
         if known.levels:

@@ -314,7 +314,7 @@ def test_spans(check, tree):
     ended = {span: sorted(name for name in tables[span] if markup.notes.get(name, "").startswith("ended 20"))
              for span, markup in markups.items()}
     check.equal("who has ended", ended, {"hour": [], "6hours": ["ended"], "day": ["ended"], "week": ["ended", "past"],
-                                         "month": ["gone", "past"]})
+                                         "month": ["ended", "gone", "past"]})
     used = {(name, span): float(cells["CPU"]) for span, table in tables.items() for name, cells in table.items()}
     check.equal("the CPU of who was there all the time", {cpu for (name, _), cpu in used.items() if name == "lives"}, {50})
     check.true("of who was not, the time without it counts as 0",

@@ -319,7 +319,7 @@ def pages(names, chosen):
             hosts[host_name] = shown
             data.write_level(output, shown, level, spans, colors, lambda _: lambda _: flame_of(chosen), True)
     page.write_shells(output, "title", hosts, list(hosts))
-    known = About("key", spans, found)
+    known = About("key", [level], spans, found)
     known.add(level, START, hosts, START)
     if hosts:
         known.write(output, "title", ["note"], spans, hosts, hosts)
