@@ -44,7 +44,8 @@ def link_to(service, title=""):
 def age_of(subject):
     """A note for a service whose figures are older than two readings, else ""."""
     service, span = subject.service, subject.span
-    step, age = service.read_spans[span][0].step, service.newest - service.updated
+    step, newest = service.read_spans[span][0].step, min(service.newest, span.end)
+    age = newest - min(service.updated, newest)
     if age > max(ENDED, 5 * step):
         return f"<small>ended {page.stamp(service.updated)}</small>"
     return f"<small>{unit.age(age)} ago</small>" if age > CURRENT * step else ""
