@@ -45,10 +45,6 @@ def address(service):
     return quoted(SHEETS, service.host, sheet_name(service))
 
 
-def machine_address(host):
-    return quoted(MACHINES, machine_name(host))
-
-
 def script(function, text):
     """A file of data: a call of a function of page.js. text: JSON"""
     return f"{function}({text});\n"

@@ -93,15 +93,6 @@ def largest_first(values):
     return sorted((Part(100 * value / whole, layer.label) for layer, value in found), reverse=True)
 
 
-def in_words(parts):
-    """Text such as: mostly disk, 83 %"""
-    if not parts:
-        return ""
-    if parts[0] >= 50:
-        return f"mostly {parts[0].label}, {parts[0].percent()}"
-    return ", ".join(map(str, parts[:2]))
-
-
 def layers(curves):
     """The layers of a chart, from the bottom: the curves that are not zero, or all if each is. A cap is a layer only where
     others are known."""
