@@ -120,14 +120,14 @@ def test_triage(test, path):
     """What spins is what the CPU is wanted by."""
     host, = json.loads(run("--socket", path, "--json", "--triage").stdout)["hosts"]
     layers = {layer["layer"]: layer for layer in host["layers"]}
-    test.equal("triage: layers", list(layers), ["processes", "run_queue", "disk", "network", "system_calls"])
+    test.equal("triage: layers", list(layers), ["requests", "processes", "run_queue", "disk", "network", "system_calls"])
     spin = [one for one in layers["run_queue"]["services"] if one["service"] == test.own("kt_spin")]
     if test.true("triage: threads that want a CPU", spin and spin[0]["runnable"] > 0):
         test.figures.within("triage: threads that want a CPU", spin[0]["runnable"], 0.9, 1.1)
     test.true("triage: who has more is above", layers["run_queue"]["services"]
               == sorted(layers["run_queue"]["services"], key=lambda one: -one["runnable"]))
     lines = run("--socket", path, "--once", "--triage").stdout.splitlines()
-    test.true("triage: as text", lines and lines[0].startswith("Processes: "), lines[:1])
+    test.true("triage: as text", lines and lines[0].startswith("Requests: "), lines[:1])
 
 
 def test_sorting(test, path):
