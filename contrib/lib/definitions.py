@@ -48,7 +48,7 @@ class Graph:
     parts: bool = False     # a stack of parts of a whole, see parts.py
     above: tuple = ()       # the first of these that the service has is a line above the stack
     divided: str = ""       # the label of a part that is divided,
-    shares: tuple = ()      # by the first of these that a service has
+    shares: tuple = ()      # by the first of these tuples of series that a service has
     samples: tuple = ()     # says of how many samples the parts are
     more: bool = False      # shown only with the details
     help: str = ""          # an explanation in place of that in the tags
@@ -115,7 +115,7 @@ UPSTREAM_TAIL = Series("latency-upstream-*-percentile-99")
 UPSTREAM_ERRORS = Series("errors-upstream-*")
 UPSTREAM_COLORS = ("#35B48C", "#006B4E", "#8FDCC2")
 REQUEST_TIME = Graph("Where a request's time goes", unit.SECONDS, IN_REQUESTS, parts=True, above=ABOVE,
-                     divided=PARTS["upstream"][0], shares=(AT_UPSTREAMS, WAITED_FOR_UPSTREAMS), samples=(SAMPLES,),
+                     divided=PARTS["upstream"][0], shares=((AT_UPSTREAMS,), (WAITED_FOR_UPSTREAMS,)), samples=(SAMPLES,),
                      help="The mean response time, divided into what requests wait for. The line above is the percentile "
                      "that it names.")
 THREAD_TIME = Graph("What threads wait for", unit.THREADS, WAITED_FOR, parts=True,

@@ -153,12 +153,23 @@ def read(wanted, start, end):
     """(grid, values of each (path, data source, consolidation) at its times); NaN where unknown."""
     elements = [element for number, one in enumerate(wanted)
                 for element in (define(f"d{number}", *one), f"XPORT:d{number}")]
+    if not wanted:
+        return Grid(start, 1, 0), []
     export = request("xport", f"--start={start}", f"--end={end}", f"--maxrows={POINTS}", *elements)
     rows, step = export["data"], export["meta"]["step"]
     grid, columns = Grid(export["meta"]["start"] + step, step, len(rows)), list(map(_column, zip(*rows)))
     # The module of rrdtool 1.7 holds a reference to the list for ever.
     rows.clear()
     return grid, columns
+
+
+def highest(wanted, start, end):
+    """The highest reading of each (path, data source); NaN where unknown. It is printed and not drawn, which takes half the time of
+    reading all values."""
+    elements = [element for number, one in enumerate(wanted) for element in (
+        define(f"d{number}", *one, "MAX"), f"VDEF:v{number}=d{number},MAXIMUM", f"PRINT:v{number}:%.6le")]
+    said = request("graphv", os.devnull, f"--start={start}", f"--end={end}", f"--width={POINTS}", *elements) if wanted else {}
+    return _column([float(said[f"print[{number}]"]) for number in range(len(wanted))])
 
 
 def sources(path):

@@ -57,8 +57,8 @@ class Service:
     def __init__(self, host, own_name, parent, directory):
         """parent: the service of a process, or own_name"""
         self.host, self.name, self.parent, self.directory = host, own_name, parent, directory
-        self.matches = {}       # series -> [(file, text for the `*`)]
         self.keys = []          # see _keys()
+        self.places = {}        # see _places()
         self.updated = 0        # the last update
         self.newest = math.inf  # the last update of any service of the host
         self.covered = {}       # span -> the part of it in which any service of the host has a value
@@ -84,7 +84,7 @@ class Service:
         except rrd.Refused as error:
             self.refused.append((self.path(file), str(error)))
             self.files.remove(file)
-            self.matches.clear()
+            self.places.clear()
             self.keys = []
             return None
 
@@ -109,8 +109,7 @@ class Service:
             return
         grid, found = self.read_spans[level]
         begin = max(0, grid.index(span.start) + 1)
-        part = {key: averages[begin:] for key, (averages, _) in found.items()}
-        part = {key: (averages, max(known(averages))) for key, averages in part.items() if known(averages)}
+        part = {key: (averages[begin:], max(some)) for key, (averages, _) in found.items() if (some := known(averages[begin:]))}
         if part:
             self.read_spans[span] = rrd.Grid(grid.first + begin * grid.step, grid.step, grid.count - begin), part
 
@@ -126,9 +125,7 @@ class Service:
         """(file, text for the `*`) of each file of this series."""
         if "*" not in series.file:
             return [(series.file, "")] if series.file in self.files else []
-        if series not in self.matches:
-            self.matches[series] = [(file, label) for file in self.files if (label := series.key(file)) is not None]
-        return self.matches[series]
+        return [(file, label) for file in self.files if (label := series.key(file)) is not None]
 
     @functools.cached_property
     def others(self):
@@ -145,8 +142,9 @@ class Service:
 
     def _keys(self):
         """(file, data source) of all values that are drawn or written."""
-        series = READ + tuple(series for graph in self.others for series in graph.series)
-        self.keys = self.keys or list(dict.fromkeys((file, one.source) for one in series for file, _ in self.match(one)))
+        if not self.keys:
+            series = READ + tuple(series for graph in self.others for series in graph.series)
+            self.keys = list(dict.fromkeys((file, one.source) for one in series for file, _ in self.match(one)))
         return self.keys
 
     @functools.cached_property
@@ -155,23 +153,23 @@ class Service:
         return {(file, one.source) for one in series for file, _ in self.match(one)}
 
     def _columns(self, keys, span):
-        """Reads all keys in one request."""
-        wanted = [(self.path(file), source, how) for file, source in keys for how in ("AVERAGE", "MAX")]
-        return rrd.read(wanted, span.start, span.end) if wanted else (None, [])
+        """(grid, averages, highest readings) of all keys, in two requests."""
+        wanted = [(self.path(file), source) for file, source in keys]
+        grid, averages = rrd.read([(*one, "AVERAGE") for one in wanted], span.start, span.end)
+        return grid, averages, rrd.highest(wanted, span.start, span.end)
 
     def _read(self, span):
-        keys = self._keys()
         try:
-            grid, columns = self._columns(keys, span)
+            grid, averages, highest = self._columns(self._keys(), span)
         except rrd.Refused:
             # A broken file must not affect the others.
+            keys = self._keys()
             for file in dict(keys):
                 self._ask(self._columns, file, [key for key in keys if key[0] == file], span)
-            keys = self._keys()
-            grid, columns = self._columns(keys, span)
+            grid, averages, highest = self._columns(self._keys(), span)
         # Series without values are dropped.
-        found = {key: (values, max(known(most), default=math.nan)) for key, values, most in zip(keys, columns[::2], columns[1::2])
-                 if known(values)}
+        found = {key: (values, most) for key, values, most in zip(self._keys(), averages, highest)
+                 if any(value == value for value in values)}
         if found:
             self.read_spans[span] = grid, found
 
@@ -179,15 +177,24 @@ class Service:
         """A curve for each series with values; its colour is the same in all spans."""
         return [curve for _, _, curve in self.drawn(many, span)]
 
+    def _places(self, many):
+        """(series, file, text for the `*`, colour) of each file of these series. They are the same in all spans."""
+        known_many, found = self.places.get(id(many), (None, ()))
+        if known_many is many:
+            return found
+        matches = [(series, *match) for series in many for match in self.match(series)]
+        ramp = ramp_of([file for series, file, _ in matches if is_ramp(series)])
+        found = [(series, file, varying, ramp.get(file) or PALETTE[index % len(PALETTE)])
+                 for index, (series, file, varying) in enumerate(matches)]
+        self.places[id(many)] = many, found
+        return found
+
     def drawn(self, many, span):
         """Like curves(), as (series, file, curve)."""
         grid, columns = self.read_spans.get(span, (None, {}))
         ends = span.end, max(0, span.end - self.newest), self.covered.get(span, 0)
-        matches = [(series, *match) for series in many for match in self.match(series)]
-        ramp = ramp_of([file for series, file, _ in matches if is_ramp(series)])
-        return [(series, file, self._curve(series, varying, ramp.get(file) or PALETTE[index % len(PALETTE)], grid,
-                                           *columns[file, series.source], *ends))
-                for index, (series, file, varying) in enumerate(matches) if (file, series.source) in columns]
+        return [(series, file, self._curve(series, varying, color, grid, *columns[file, series.source], *ends))
+                for series, file, varying, color in self._places(many) if (file, series.source) in columns]
 
     def picture(self, graph, span):
         """The curves of a graph of this service."""
@@ -196,7 +203,7 @@ class Service:
             curves = largest(curves, PALETTE)
         if not graph.parts:
             return curves
-        shares = next((some for series in graph.shares if (some := self.curves((series,), span))), [])
+        shares = next((some for share in graph.shares if (some := self.curves(share, span))), [])
         layers = parts.divided(parts.layers(curves), graph.divided, shares, UPSTREAM_COLORS)
         return layers + self.curves(graph.above, span)[:1] + self.curves(graph.samples, span) if layers else []
 
