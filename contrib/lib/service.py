@@ -58,7 +58,7 @@ class Service:
         """parent: the service of a process, or own_name"""
         self.host, self.name, self.parent, self.directory = host, own_name, parent, directory
         self.keys = []          # see _keys()
-        self.places = {}        # see _places()
+        self.matches = {}       # see _matches()
         self.updated = 0        # the last update
         self.newest = math.inf  # the last update of any service of the host
         self.covered = {}       # span -> the part of it in which any service of the host has a value
@@ -84,7 +84,7 @@ class Service:
         except rrd.Refused as error:
             self.refused.append((self.path(file), str(error)))
             self.files.remove(file)
-            self.places.clear()
+            self.matches.clear()
             self.keys = []
             return None
 
@@ -177,16 +177,16 @@ class Service:
         """A curve for each series with values; its colour is the same in all spans."""
         return [curve for _, _, curve in self.drawn(many, span)]
 
-    def _places(self, many):
+    def _matches(self, many):
         """(series, file, text for the `*`, colour) of each file of these series. They are the same in all spans."""
-        known_many, found = self.places.get(id(many), (None, ()))
+        known_many, found = self.matches.get(id(many), (None, ()))
         if known_many is many:
             return found
         matches = [(series, *match) for series in many for match in self.match(series)]
         ramp = ramp_of([file for series, file, _ in matches if is_ramp(series)])
         found = [(series, file, varying, ramp.get(file) or PALETTE[index % len(PALETTE)])
                  for index, (series, file, varying) in enumerate(matches)]
-        self.places[id(many)] = many, found
+        self.matches[id(many)] = many, found
         return found
 
     def drawn(self, many, span):
@@ -194,7 +194,7 @@ class Service:
         grid, columns = self.read_spans.get(span, (None, {}))
         ends = span.end, max(0, span.end - self.newest), self.covered.get(span, 0)
         return [(series, file, self._curve(series, varying, color, grid, *columns[file, series.source], *ends))
-                for series, file, varying, color in self._places(many) if (file, series.source) in columns]
+                for series, file, varying, color in self._matches(many) if (file, series.source) in columns]
 
     def picture(self, graph, span):
         """The curves of a graph of this service."""
