@@ -13,6 +13,7 @@ import ctypes
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -253,7 +254,8 @@ class Test(Check):
         self.last_things.append(function)
 
     def own(self, text):
-        return text.replace("kt_", self.prefix)
+        # Not again in a text that has the prefix already, which may itself end so.
+        return re.sub(r"(?<![a-z0-9])kt_", self.prefix, text)
 
     # Starting things
 
