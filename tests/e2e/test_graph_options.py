@@ -147,11 +147,14 @@ def terminal(script):
     ours, theirs = pty.openpty()
     subprocess.run([PYTHON, "-B", "-c", script], stderr=theirs, check=True, timeout=60, cwd=MODULES)
     os.close(theirs)
-    with open(ours, "rb", buffering=0) as file:
-        try:
-            return file.read(10000).decode()
-        except OSError:
-            return ""
+    seen = b""
+    try:
+        while part := os.read(ours, 10000):
+            seen += part
+    except OSError:  # all was read
+        pass
+    os.close(ours)
+    return seen.decode()
 
 
 def test_progress(check):

@@ -55,10 +55,10 @@ def against_statm(test, daemon, what, service, pids, moment):
 def around(daemon, service, action):
     """(peak of all readings whose interval may include a part of the action, peak of the interval after them, RSS
     then)"""
-    begin = time.time() - INTERVAL
+    known = len(daemon.rows(service, "ps_rss-peak"))
     action()
     rows = daemon.wait_rows(service, "ps_rss-peak", 2, time.time())[:2]
-    highest = max(row[1] for row in daemon.rows(service, "ps_rss-peak") if begin < row[0] <= rows[0][0])
+    highest = max(row[1] for row in daemon.rows(service, "ps_rss-peak")[known:] if row[0] <= rows[0][0])
     return highest, rows[1][1], daemon.wait_rows(service, "ps_rss", 1, rows[0][0] + INTERVAL / 2)[0][1]
 
 
