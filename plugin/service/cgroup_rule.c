@@ -201,7 +201,7 @@ static bool apply_in_time(struct cgroup_rules *rules, const struct config *confi
 			  const struct group_id *id, struct service_group *group,
 			  struct file_helper *files)
 {
-	uint64_t begin_ns = clock_ns();
+	struct inspection_start inspection = inspection_begin();
 	uint32_t uid = user_of_key(&group->key);
 	bool changed;
 
@@ -212,7 +212,7 @@ static bool apply_in_time(struct cgroup_rules *rules, const struct config *confi
 		return false;
 	}
 	changed = apply_group_rule(rules, config, fd, id, group, files);
-	quotas_spend(&rules->quotas, uid, clock_ns() - begin_ns);
+	quotas_spend(&rules->quotas, uid, inspection_cost(&inspection));
 	return changed;
 }
 

@@ -9,9 +9,10 @@
 
 #include "util/clock.h"
 
-#define LONG_INSPECTION_NS 500000ULL /* ten times what most cost */
-#define QUOTA_NS (5 * 1000000ULL)    /* for long inspections, in one run of the resolver */
-#define SLOW_FOR_NS (60 * NS_PER_S)  /* after the quota was used up */
+#define LONG_INSPECTION_NS 500000ULL   /* ten times what most cost */
+#define LONG_WAIT_NS (50 * 1000000ULL) /* of one inspection; a longer wait counts as cost */
+#define QUOTA_NS (5 * 1000000ULL)      /* for long inspections, in one run of the resolver */
+#define SLOW_FOR_NS (60 * NS_PER_S)    /* after the quota was used up */
 
 static const struct slow_user *find_slow_user(const struct quotas *quotas, uint32_t uid)
 {
@@ -50,6 +51,18 @@ enum quota_pass quotas_pass_of(const struct quotas *quotas, uint32_t uid)
 	return user && user->slow_ns && quotas->begin_ns - user->slow_ns < SLOW_FOR_NS
 		       ? QUOTA_PASS_SLOW
 		       : QUOTA_PASS_PROMPT;
+}
+
+struct inspection_start inspection_begin(void)
+{
+	return (struct inspection_start){ clock_ns(), clock_cpu_ns() };
+}
+
+uint64_t inspection_cost(const struct inspection_start *inspection)
+{
+	uint64_t waited_ns = clock_ns() - inspection->begin_ns;
+
+	return waited_ns > LONG_WAIT_NS ? waited_ns : clock_cpu_ns() - inspection->begin_cpu_ns;
 }
 
 void quotas_spend(struct quotas *quotas, uint32_t uid, uint64_t cost_ns)

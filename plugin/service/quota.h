@@ -34,6 +34,16 @@ void quotas_start(struct quotas *quotas, uint64_t now_ns);
 /* The pass of a user's processes; constant from quotas_start() to the first quotas_spend(). */
 enum quota_pass quotas_pass_of(const struct quotas *quotas, uint32_t uid);
 
+/* The begin of an inspection by this thread. */
+struct inspection_start {
+	uint64_t begin_ns, begin_cpu_ns; /* CLOCK_BOOTTIME, CPU time of the thread */
+};
+
+struct inspection_start inspection_begin(void);
+
+/* What it has cost until now: CPU time, which busy neighbours do not lengthen; of a long wait its duration. */
+uint64_t inspection_cost(const struct inspection_start *inspection);
+
 /* To inspect one process or container of the user has cost so much. */
 void quotas_spend(struct quotas *quotas, uint32_t uid, uint64_t cost_ns);
 

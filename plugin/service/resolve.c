@@ -23,7 +23,6 @@
 #define COMMAND_LINE_WAIT_MS 100 /* each that hangs delays the others once; it is read later */
 #define INSPECT_NS_MAX (250 * 1000000ULL) /* for command lines, in one run */
 #define INSPECT_START_NS_MAX (3 * NS_PER_S)
-#define INSPECT_WAIT_NS_MAX (50 * 1000000ULL) /* of one inspection; a longer wait counts as cost */
 #define ANCESTORS_MAX 64
 #define LOG_AGAIN_NS (3600 * NS_PER_S)
 
@@ -148,24 +147,16 @@ static uint32_t find_inherited_row(const struct process_list *list, const uint32
 	return 0;
 }
 
-/* CPU time, which busy neighbours do not lengthen; of a long wait its duration. */
-static uint64_t inspection_cost(uint64_t begin_ns, uint64_t begin_cpu_ns)
-{
-	uint64_t waited_ns = clock_ns() - begin_ns;
-
-	return waited_ns > INSPECT_WAIT_NS_MAX ? waited_ns : clock_cpu_ns() - begin_cpu_ns;
-}
-
 /* The row for the command line, or 0; ASSIGNMENT_RETRY: not in this run. */
 static uint32_t inspect_process(struct resolver *resolver, const struct listed_process *process)
 {
-	uint64_t begin_ns = clock_ns(), begin_cpu_ns = clock_cpu_ns();
+	struct inspection_start inspection = inspection_begin();
 	uint32_t row;
 
 	if (quotas_are_used_up(&resolver->quotas, process->uid))
 		return ASSIGNMENT_RETRY;
 	row = match_command_line(&resolver->fits, resolver->files, process);
-	quotas_spend(&resolver->quotas, process->uid, inspection_cost(begin_ns, begin_cpu_ns));
+	quotas_spend(&resolver->quotas, process->uid, inspection_cost(&inspection));
 	return row;
 }
 

@@ -15,10 +15,11 @@ import lib
 SAID = re.compile(r"^\[(\w+)\] (.*)$", re.M | re.A)
 LOGGED = "notice", "warning", "error"
 OURS = "ebpf plugin: "
-# Messages about other processes, containers and devices of the machine.
+# Messages about other processes, containers and devices of the machine, and about its kernel.
 OTHERS = re.compile("all rows for services or processes are in use|more new services than MaxNewServices|"
                     'series of the (command|user|container|unit) "|containers are named by their ids|'
-                    "in the user's home has the container|containers of one user|some of its events are not counted")
+                    "in the user's home has the container|containers of one user|some of its events are not counted|"
+                    "hook set [0-9]+ is unavailable, trying the next")
 NOWHERE = "/nonexistent/collectd"
 
 

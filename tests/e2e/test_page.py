@@ -326,7 +326,8 @@ with Check() as check:
         raise Skip("libjs-dygraphs is not installed")
     tree = make_tree(os.path.join(check.dir, "rrd"))
     output = os.path.join(check.dir, "pages")
-    subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree.directory, "--output", output], check=True,
+    subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree.directory, "--output", output,
+                    "--end", str(tree.end)], check=True,
                    stdout=subprocess.DEVNULL)
     with Browser(check.dir) as browser:
         for part in (point_and_drag, keys, legends, times, events, tables, compare, axes, widths, contrast, without_library):

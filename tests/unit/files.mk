@@ -261,7 +261,7 @@ tests_unit_service_test_service_SOURCES = tests/unit/service/test_service.c $(fa
 tests_unit_service_test_subscriber_SOURCES = tests/unit/service/test_subscriber.c $(fake_maps)
 tests_unit_service_test_fit_SOURCES = tests/unit/service/test_fit.c $(fake_maps)
 tests_unit_service_test_cgroup_rule_SOURCES = tests/unit/service/test_cgroup_rule.c $(fake_maps)
-tests_unit_service_test_cgroup_rule_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=file_read
+tests_unit_service_test_cgroup_rule_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime,--wrap=file_read
 tests_unit_service_test_restart_SOURCES = tests/unit/service/test_restart.c $(fake_maps)
 tests_unit_service_test_row_name_SOURCES = tests/unit/service/test_row_name.c $(fake_maps)
 tests_unit_service_test_row_renamed_SOURCES = tests/unit/service/test_row_renamed.c $(fake_maps)

@@ -10,6 +10,7 @@
 #include "plugin/util/message.h"
 
 #include <errno.h>
+#include <time.h>
 
 #define CONTAINER_ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define BLOCKS                                                                           \
@@ -17,6 +18,15 @@
 	"<Service \"a\">\nUnit \"php-fpm@*.service\"\nContainer \"box-*\"\n</Service>\n" \
 	"<Service \"b\">\nUnit \"php-fpm@7*.service\"\nCgroup \"x\"\n"                   \
 	"Container \"0123456789ab\"\n</Service>"
+
+/* Replaces the function of the C library: a busy machine takes nothing of a user's quota. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
+{
+	(void)clock;
+	*ret_now = (struct timespec){ .tv_sec = 1000 };
+	return 0;
+}
 
 static uint32_t scans; /* walks with SCAN_MATCH */
 static struct object *object;
