@@ -28,7 +28,7 @@
 #define PASS_MS 1000
 #define PAUSE_MS 20 /* between two passes over the rings */
 #define WRITE_S 60
-#define RECORDS_MAX 16384    /* of a ring, in one pass */
+#define RECORDS_MAX 16384          /* of a ring, in one pass */
 #define STOP_NS_MAX (3 * NS_PER_S) /* for resolving names when the thread stops */
 
 struct profiler_ring {
