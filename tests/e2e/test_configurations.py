@@ -103,7 +103,7 @@ def without_log(test, parser):
 
 
 def main():
-    with lib.Test(limit=120) as test:
+    with lib.Test(limit=400) as test:
         parser, table = Parser(test), rows()
         print("collectd -t", "reads the configuration" if parser.has_t else "reads nothing: it is tried without")
         try_table(test, parser, table)

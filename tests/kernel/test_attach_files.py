@@ -101,12 +101,12 @@ def wait_logged(daemon, lines):
         time.sleep(0.1)
 
 
-def wait_counted(daemon, load):
-    """Calls until that is counted, as the plugin may still be busy with other files. Returns how many calls were counted."""
+def wait_counted(daemon, load, name):
+    """Calls until that is counted, as the plugin may still be busy with other files. Returns the counter."""
     give_up = time.monotonic() + SLOW
     while time.monotonic() < give_up:
         load.ask("1")
-        counted = daemon.row_after("attach", "derive-calls", time.time())[1]
+        counted = daemon.row_after("attach", "derive-" + name, time.time())[1]
         if counted:
             return counted
     return 0
@@ -165,13 +165,13 @@ def main():
         os.rename(new, paths["replaced"])
         # The new file counts from when the plugin knows it, which may be at once.
         loads = [before, test.load_at(paths["called"])]
-        first = wait_counted(daemon, loads[1])
+        first = {name: wait_counted(daemon, load, name) for name, load in (("others", before), ("calls", loads[1]))}
         for load in loads:
             load.ask(str(CALLS))
         now = time.time()
         got = {name: daemon.row_after("attach", "derive-" + name, now)[1] for name in ("calls", "others")}
         test.equal("calls of one program, and of one that has been replaced since, in the old process", got,
-                   {"calls": first + CALLS, "others": 2 * CALLS})
+                   {"calls": first["calls"] + CALLS, "others": first["others"] + 2 * CALLS})
         logged = wait_logged(daemon, wrong)
         for line, why in wrong.items():
             test.equal(f"messages for {line}", len(logged[line]), 1)

@@ -7,6 +7,7 @@ Truth: what the test's own servers and clients do, and their clocks. The limits 
 
 import ctypes
 import json
+import math
 import os
 import shutil
 import socket
@@ -256,13 +257,13 @@ def time_of(daemon, name):
 
 
 def mean(daemon, name, metric, counter):
-    """Of all that the counter counts."""
-    values, before, total = dict(daemon.rows(name, metric)), 0, 0
+    """Of all that the counter counts. A response that may go on is measured a reading after it was counted."""
+    values, measured, total = dict(daemon.rows(name, metric)), 0, 0
     for moment, count in daemon.rows(name, counter):
-        if count > before:
-            total += values[moment] * (count - before)
-        before = count
-    return total / before
+        if count > measured and not math.isnan(values[moment]):
+            total += values[moment] * (count - measured)
+            measured = count
+    return total / measured
 
 
 def check_waits(test, hook_set, daemon, servers, moment):
