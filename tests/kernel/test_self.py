@@ -21,7 +21,8 @@ INTERVAL = 0.5 if lib.SLOWNESS < 2 else 2
 SAMPLE = 0.2  # s
 # Of the forks some 100 fall into a sample, in bursts.
 FACTOR = 3
-RATE = "operations_per_second-run_services-service_fork"
+RUNS = "operations_per_second-run_"
+RATE = RUNS + "services-service_fork"
 SYSCTL = "/proc/sys/kernel/bpf_stats_enabled"
 SUMMARY = re.compile(r"services: (\d+) \((\d+) of Service blocks, (\d+) units, users and containers, (\d+) command names\); "
                      r"series of probes: (\d+) so far, up to (\d+) of each service")
@@ -91,8 +92,9 @@ def fork_rate(test, daemon):
     curve = counted.curve()
     rates = [(curve.at(moment + SAMPLE) - curve.at(moment)) / SAMPLE for moment in curve.times
              if curve.covers(moment + SAMPLE)]
-    # A machine that has other work may make none in such a time.
-    test.true(f"{RATE}: there have been some", rows[0][1] > 0 or not min(rates, default=0), rows[0][1])
+    # A busy machine may begin no process in such a time, but always switches between some.
+    runs = {metric: daemon.rows("self", metric)[0][1] for metric in daemon.metrics("self") if metric.startswith(RUNS)}
+    test.true(f"{RUNS}*: there have been some", any(runs.values()), runs)
     test.figures.within(RATE, rows[0][1], min(rates, default=0) / FACTOR, max(rates, default=0) * FACTOR)
     test.equal("what readings tell until the next sample", {row[1] for row in rows}, {rows[0][1]})
 
