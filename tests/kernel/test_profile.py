@@ -168,7 +168,7 @@ def check_others(test, daemon, path, truth):
                sum(value for line, value in lines.items() if "leak_one" in line.split(";")), LEAKED)
     test.equal("opened: connections from before the probe", daemon.folded("before", "opened"),
                {"[earlier]": LEAKED_BEFORE})
-    if any("probe files is off" in line for line in daemon.log()):
+    if files_are_off(daemon):
         test.left_out("files", "this kernel permits none of the hooks of the probe files")
         return
     frames = ";".join(path.split("/")[1:])
@@ -190,10 +190,17 @@ def read_samples(test, daemon, loads):
         cost(test, daemon, sum(samples(daemon, service) for service in loads))
 
 
-def wait_written(daemon):
-    """Until the files of a minute are there. What is left when collectd ends has names only as far as these are found soon."""
+def files_are_off(daemon):
+    return any("probe files is off" in line for line in daemon.log())
+
+
+def wait_written(daemon, loads):
+    """Until all files of a minute are there. What is left when collectd ends has names only as far as these are found soon."""
     give_up = time.monotonic() + WRITTEN_SECONDS
-    views = (("native", "cpu"), ("blocked", "switches"), ("leak", "opened"))
+    views = [*((service, "cpu") for service in loads), ("blocked", "switches"), ("blocked", "waits"), ("leak", "opened"),
+             ("before", "opened")]
+    if not files_are_off(daemon):
+        views += [("files", "files"), ("files", "file_time")]
     while not all(daemon.folded(service, view) for service, view in views):
         if time.monotonic() > give_up:
             raise RuntimeError(f"no profiles after {WRITTEN_SECONDS} s")
@@ -237,7 +244,7 @@ def main():
         for load in loads.values():
             load.kill()
         others = others or Others(test)
-        wait_written(daemon)
+        wait_written(daemon, loads)
         check_others(test, daemon, others.path, others.end())
         for service in loads:
             functions(test, daemon, service)
