@@ -184,9 +184,9 @@ class View {
     return there.find(level => level.start <= from + 1 && level.end >= to - 1) ?? there.at(-1);
   }
 
-  /* "Last hour: 27 Nov 02:10:00 to 03:10:00" */
+  /* "Last hour: 27 Nov 02:10:00 to 03:10:00". A span that was asked for by its times has no title. */
   inWords() {
-    const named = !this.name ? "" : this.isFirst ? `First ${this.length()}: ` : `Last ${this.span().title}: `;
+    const named = !this.name || !this.span().title ? "" : this.isFirst ? `First ${this.length()}: ` : `Last ${this.span().title}: `;
     return named + Clock.range(this.from, this.to, this.about.drawn);
   }
 
@@ -205,7 +205,7 @@ class TimeBar {
     this.view = view;
     this.change = change;
     const choose = name => change(() => view.choose(name));
-    this.buttons = view.about.spans.map(({name, title}) => make("button", {onclick: () => choose(name)}, title));
+    this.buttons = view.about.spans.map(({name, title}) => make("button", {onclick: () => choose(name)}, title || "all"));
     this.fields = ["from", "to"].map(word => make("input", {
       type: "text", size: 19, spellcheck: false, autocomplete: "off", class: "time", onchange: () => this.typed(),
       "aria-label": `${word}, such as 2026-11-27T03:10:00`, title: `${word}: a day and a time, or a time alone`}));

@@ -319,6 +319,21 @@ def without_library(pages):
     pages.close("without dygraphs")
 
 
+def own_span(pages):
+    """Times of the command line have no name."""
+    pages.open("index.html")
+    check, seen = pages.check, pages.see("all('.spans button').map(button => button.textContent)")
+    check.equal("the only span", seen, ["all"])
+    when = pages.see("text('.when')")
+    check.true("its times, without a name", re.match(r"\d", when), when)
+    pages.close("own span")
+
+
+def draw(tree, output, *words):
+    subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree.directory, "--output", output,
+                    "--end", str(tree.end), *words], check=True, stdout=subprocess.DEVNULL)
+
+
 with Check() as check:
     if not shutil.which("chromium"):
         raise Skip("chromium is not installed")
@@ -326,9 +341,9 @@ with Check() as check:
         raise Skip("libjs-dygraphs is not installed")
     tree = make_tree(os.path.join(check.dir, "rrd"))
     output = os.path.join(check.dir, "pages")
-    subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree.directory, "--output", output,
-                    "--end", str(tree.end)], check=True,
-                   stdout=subprocess.DEVNULL)
+    draw(tree, output)
     with Browser(check.dir) as browser:
         for part in (point_and_drag, keys, legends, times, events, tables, compare, axes, widths, contrast, without_library):
             part(Pages(browser, check, output))
+        draw(tree, output, "--start", str(tree.end - EARLIER))
+        own_span(Pages(browser, check, output))
