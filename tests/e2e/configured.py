@@ -8,6 +8,7 @@ collectd changes to it after it has read the configuration, fails, and ends.
 import os
 import re
 import subprocess
+import time
 
 import collectd
 import lib
@@ -20,6 +21,7 @@ OTHERS = re.compile("all rows for services or processes are in use|more new serv
                     'series of the (command|user|container|unit) "|containers are named by their ids|'
                     "in the user's home has the container|containers of one user|some of its events are not counted|"
                     "hook set [0-9]+ is unavailable, trying the next")
+READS = "Initialization complete"
 NOWHERE = "/nonexistent/collectd"
 
 
@@ -78,11 +80,27 @@ PluginDir "{collectd.PLUGINS}"
 Include "{self.dir}/conf.d/*.conf"
 """
 
+    def _configure(self, base=None, log=True):
+        return self._write("conf", self._main(base or self.dir, log).encode())
+
     def run(self, arguments, base=None, log=True):
         """Runs collectd until it ends. Returns the completed process."""
-        conf = self._write("conf", self._main(base or self.dir, log).encode())
+        conf = self._configure(base, log)
         return subprocess.run([lib.COLLECTD, *arguments, "-C", conf], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", check=False, timeout=60 * lib.SLOWNESS, preexec_fn=lib.die_with_test)
+
+    def _reads(self):
+        return READS in self._logged()
+
+    def run_until(self, condition):
+        """Runs collectd until it reads and that is so, or a minute has passed. Returns its exit status."""
+        give_up = time.monotonic() + 60 * lib.SLOWNESS
+        with subprocess.Popen([lib.COLLECTD, "-f", "-C", self._configure()], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lib.die_with_test) as daemon:
+            while not (self._reads() and condition()) and daemon.poll() is None and time.monotonic() < give_up:
+                time.sleep(0.05)
+            daemon.terminate()
+        return daemon.returncode
 
     def said(self):
         """The plugin's messages: [SEVERITY: TEXT, ...]"""
@@ -91,9 +109,14 @@ Include "{self.dir}/conf.d/*.conf"
 
     def log_lines(self):
         """The messages of all plugins: [(severity, text), ...]"""
+        return [(severity, text.replace(self.dir, "@DIR@")) for severity, text in SAID.findall(self._logged())
+                if severity in LOGGED]
+
+    def _logged(self):
+        if not os.path.exists(self.log):
+            return ""
         with open(self.log, encoding="utf-8", errors="replace") as file:
-            return [(severity, text.replace(self.dir, "@DIR@")) for severity, text in SAID.findall(file.read())
-                    if severity in LOGGED]
+            return file.read()
 
 
 class Parser:

@@ -6,8 +6,8 @@ with an empty line, and has
   its name
       the configuration, four blanks before each line; without <Plugin ebpf> it stands in such a block
   ---             what follows is another file
-  probes: NAMES   collectd reads once, with these objects of this build, or none; without this line it ends when it has read
-                  the configuration, as collectd -t does
+  probes: NAMES   collectd runs, with these objects of this build, or none, until all that follows is said; where nothing
+                  is, it reads once; without this line it ends when it has read the configuration, as collectd -t does
   times: NUMBER   the configuration so many times, @N@ being 0, 1 and so on
   > SEVERITY: what is said, up to an ellipsis, in the order of the log; without this line nothing may be said
 
@@ -72,6 +72,13 @@ def rows():
     return found
 
 
+def run(workspace, want):
+    """collectd's exit status. What has to wait for a helper at the start is said a second later."""
+    if not want:
+        return workspace.run(["-f", "-T"]).returncode
+    return workspace.run_until(lambda: as_wanted(workspace.said(), want)[:len(want)] == want)
+
+
 def attempt(test, number, row, parser):
     """(what was said, does collectd take the configuration?)"""
     workspace = Workspace(test, f"row.{number}")
@@ -81,7 +88,7 @@ def attempt(test, number, row, parser):
         taken = parser.read(workspace)
     else:
         workspace.link_objects(row.probes)
-        taken = workspace.run(["-f", "-T"]).returncode == 0
+        taken = run(workspace, row.want) == 0
     return workspace.said(), taken
 
 

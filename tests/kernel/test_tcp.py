@@ -89,12 +89,17 @@ def wait_for(daemon, service, metric, want, seconds=30):
             return got
 
 
-def measured(daemon, service, metric, moment):
-    """The figures of the intervals that ended since, of those in which there was something to measure."""
+def next_reading(daemon):
+    """Waits for it, and returns its time. What has come before is in it. The one of before may have begun, but not have read."""
+    return daemon.row_after("tcp", "tcp_connections-established", time.time())[0]
+
+
+def measured(daemon, service, metric, reading):
+    """The figures of the readings after that one, of those in which there was something to measure."""
     found, give_up = [], time.monotonic() + 30 * SLOWNESS
     while not found and time.monotonic() < give_up:
         daemon.row_after("self", "duration-read_tcp", time.time())
-        found = [row[1] for row in daemon.rows(service, metric) if row[0] > moment and not math.isnan(row[1])]
+        found = [row[1] for row in daemon.rows(service, metric) if row[0] > reading and not math.isnan(row[1])]
     return found or [math.nan]
 
 
@@ -166,10 +171,10 @@ def leaked(test, now, total, closed):
                    (total * received, total * sent))
 
 
-def sizes(test, daemon, moment):
+def sizes(test, daemon, reading):
     for service, received, sent in (("client", ANSWERED, REQUESTED), ("server", REQUESTED, ANSWERED)):
         for what, want in (("received", received), ("sent", sent)):
-            got = measured(daemon, service, f"bytes-connection_{what}-percentile-50", moment)
+            got = measured(daemon, service, f"bytes-connection_{what}-percentile-50", reading)
             test.close(f"bytes of a connection, {what}: {service}", got[0], want, rel=STEP)
 
 
@@ -181,7 +186,7 @@ def counts(test, daemon, client, server):
     server.ask("send", ANSWERED)
     client.ask("receive", ANSWERED)
     counts_of_open(test, now, total)
-    moment = time.time()
+    reading = next_reading(daemon)
     client.ask("close", total - LEAKED)
     server.ask("acknowledge")
     wait_for(daemon, "server", "current_connections-close_wait", total - LEAKED)
@@ -189,7 +194,7 @@ def counts(test, daemon, client, server):
     server.ask("close", total - LEAKED)
     wait_for(daemon, "server", "total_connections-closed", total - LEAKED)
     leaked(test, now, total, total - LEAKED)
-    sizes(test, daemon, moment)
+    sizes(test, daemon, reading)
     client.ask("close", LEAKED)
     server.ask("close", LEAKED)
 
@@ -264,14 +269,14 @@ def slow_connect(test, daemon, client, server):
         moment = time.time()
         client.ask("start", port, 1)
         time.sleep(SILENT_S)
+        reading = next_reading(daemon)
         server.ask("stop_dropping")
-        begin = time.time()
         client.ask("finish")
         taken = time.time() - moment
     if states_unseen(test, seen, port):
         test.left_out("time to connect: a packet lost", "the kernel shows no program what happens while its init runs")
     else:
-        got = max(measured(daemon, "client", "latency-connect-average", begin))
+        got = max(measured(daemon, "client", "latency-connect-average", reading))
         test.within("time to connect: a packet lost", got, SILENT_S * (1 - STEP), taken * (1 + STEP))
         test.figures.close("time to connect: a packet lost", got, taken, rel=STEP, slack=0.02 * SLOWNESS)
     server.ask("accept", 1)
@@ -282,9 +287,9 @@ def slow_connect(test, daemon, client, server):
 def quick_connects(test, daemon, client, server):
     """Not longer than the call, and of the same order."""
     port = server.ask("listen", 300)
-    moment = time.time()
+    reading = next_reading(daemon)
     taken = sorted(client.ask("connect", port, 200))
-    got = measured(daemon, "client", "latency-connect-percentile-50", moment)
+    got = measured(daemon, "client", "latency-connect-percentile-50", reading)
     test.within("time to connect", max(got), 1e-6, taken[-1] * (1 + STEP))
     test.figures.within("time to connect: median", max(got), taken[0] / 5, taken[100] * (1 + STEP))
     server.ask("accept", 200)
@@ -299,12 +304,12 @@ def lifetime(test, daemon, client, server):
     begin = time.monotonic()
     server.ask("accept", 1)
     time.sleep(LIFE_S)
-    moment = time.time()
+    reading = next_reading(daemon)
     client.ask("close", 1)
     server.ask("close", 1)
     lived = time.monotonic() - begin
     for service in ("client", "server"):
-        got = measured(daemon, service, "duration-connection-average", moment)
+        got = measured(daemon, service, "duration-connection-average", reading)
         test.within(f"lifetime: {service}, at least", got[0], LIFE_S * (1 - STEP), float("inf"))
         test.figures.close(f"lifetime: {service}", got[0], lived, rel=STEP, slack=0.05 * SLOWNESS)
 
@@ -345,7 +350,7 @@ def losses(test, daemon, client, server):
     client.ask("connect", port, 1)
     server.ask("accept", 1)
     server.ask("be_deaf")
-    moment = time.time()
+    reading = next_reading(daemon)
     client.ask("send", REQUESTED)
     while not client.ask("sent_again"):
         time.sleep(0.05)
@@ -359,7 +364,7 @@ def losses(test, daemon, client, server):
     test.between("lost: sent again", got, bounds)
     test.equal("lost: by the other side", other, 0)
     test.within("lost: sent again, the kernel says", before.true("RetransSegs"), again, client.ask("sent_again"))
-    share = measured(daemon, "client", "percent-retransmitted", moment)
+    share = measured(daemon, "client", "percent-retransmitted", reading)
     test.within("lost: share of what was sent, percent", max(share), 1, 100)
     client.ask("close", 1)
     server.ask("close", 1)
@@ -371,11 +376,11 @@ def round_trips(test, daemon, client, server):
     client.ask("connect", port, 1)
     server.ask("accept", 1)
     server.ask("acknowledge_late")
-    begin = time.time()
+    begin = next_reading(daemon)
     for i in range(3):
-        moment = time.time()
+        reading = next_reading(daemon)
         bounds = sorted(microseconds / 1e6 for microseconds in client.ask("send_acknowledged", 1))
-        got = measured(daemon, "client", "latency-rtt-average", moment)
+        got = measured(daemon, "client", "latency-rtt-average", reading)
         test.between(f"round-trip time {i}", got[0], bounds, rel=STEP, slack=1e-6)
     daemon.row_after("client", "latency-rtt-average", time.time())
     for service, want in (("client", 3), ("server", 0)):
