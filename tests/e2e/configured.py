@@ -21,6 +21,7 @@ OTHERS = re.compile("all rows for services or processes are in use|more new serv
                     'series of the (command|user|container|unit) "|containers are named by their ids|'
                     "in the user's home has the container|containers of one user|some of its events are not counted|"
                     "hook set [0-9]+ is unavailable, trying the next")
+INTERVAL = 0.1  # s
 READS = "Initialization complete"
 NOWHERE = "/nonexistent/collectd"
 
@@ -67,7 +68,7 @@ FQDNLookup false
 BaseDir "{base}"
 PIDFile "{self.dir}/pid"
 TypesDB "{collectd.TYPES}"
-Interval 0.1
+Interval {INTERVAL}
 PluginDir "{collectd.PLUGINS}"
 {self._logfile() if log else ""}
 PluginDir "{os.path.abspath(lib.BUILD)}"
@@ -93,12 +94,14 @@ Include "{self.dir}/conf.d/*.conf"
         return READS in self._logged()
 
     def run_until(self, condition):
-        """Runs collectd until it reads and that is so, or a minute has passed. Returns its exit status."""
+        """Runs collectd until it reads and that is so, or a minute has passed, and for some readings more. Returns its exit
+        status."""
         give_up = time.monotonic() + 60 * lib.SLOWNESS
         with subprocess.Popen([lib.COLLECTD, "-f", "-C", self._configure()], stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lib.die_with_test) as daemon:
             while not (self._reads() and condition()) and daemon.poll() is None and time.monotonic() < give_up:
                 time.sleep(0.05)
+            time.sleep(3 * INTERVAL)
             daemon.terminate()
         return daemon.returncode
 

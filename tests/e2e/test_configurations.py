@@ -6,8 +6,9 @@ with an empty line, and has
   its name
       the configuration, four blanks before each line; without <Plugin ebpf> it stands in such a block
   ---             what follows is another file
-  probes: NAMES   collectd runs, with these objects of this build, or none, until all that follows is said; where nothing
-                  is, it reads once; without this line it ends when it has read the configuration, as collectd -t does
+  probes: NAMES   collectd runs, with these objects of this build, or none, until all that follows is said and for some
+                  readings more; if nothing is to be said, it reads once. Without this line it ends when it has read the
+                  configuration, as collectd -t does
   times: NUMBER   the configuration so many times, @N@ being 0, 1 and so on
   > SEVERITY: what is said, up to an ellipsis, in the order of the log; without this line nothing may be said
 
