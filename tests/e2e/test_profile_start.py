@@ -15,6 +15,7 @@ from receiver import lib
 
 HZ = 99
 SECONDS = 2
+WRITTEN_SECONDS = 150 * lib.SLOWNESS  # a file is written once a minute
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 1
 PLUGIN = f"""
   <Service "slow">
@@ -85,6 +86,8 @@ def main():
         receiver.wait_until("a profile", lambda: started(daemon))
         receiver.wait_until("the probe is off again", lambda: has_ended(daemon))
         test.equal("profiles started", started(daemon), [f"slow, {SECONDS} s"])
+        # What is left when collectd ends has names only as far as these are found soon.
+        receiver.wait_until("its file", lambda: daemon.folded("slow", "cpu"), WRITTEN_SECONDS)
         test.stop(daemon)
         logged = [line for line in daemon.log() if "plugin_instance = forged" in line]
         test.true("the socket's notification was dispatched", logged)
