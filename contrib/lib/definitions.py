@@ -270,7 +270,7 @@ BUCKETS = Series("bucket-*")    # of histograms, see heat.py
 UNDRAWN = ("gauge-cpu_percent", "gauge-*-samples", SAMPLES.file, "gauge-*-average", "gauge-*_gap-*", "gauge-poll-*", "bucket-*",
            "total_requests-*")
 # Of what has a histogram for each key, the average and the 99th percentile have pictures.
-UNDRAWN += tuple(f"{file}-percentile-*" for _, many in series.PROBES for file, kind, *_ in many
+UNDRAWN += tuple(f"{file}-percentile-*" for _, _, many in series.PROBES for file, kind, *_ in many
                  if kind == "histogram" and "*" in file)
 
 
@@ -292,7 +292,7 @@ def is_log(shown):
     return shown in (unit.SECONDS, unit.BYTES)
 
 
-def described(file, kind, counted, word, sources):
+def described(file, kind, counted, word, sources, _rows):
     """The picture of a series that series.py has; a `*` in its file stands for what it is counted for."""
     shown, scale = unit_of(word, counted)
     title = sources[0][1]
@@ -307,7 +307,7 @@ def described(file, kind, counted, word, sources):
                                 Series(file + "-percentile-*", name, "p*", scale=scale)), log=is_log(shown))
 
 
-def tails(file, kind, counted, word, sources):
+def tails(file, kind, counted, word, sources, _rows):
     """The picture of the 99th percentile, where there is a histogram for each key."""
     if kind != "histogram" or "*" not in file:
         return ()
@@ -327,7 +327,7 @@ def completed(graphs):
     drawn = {one.file for section in graphs.values() for graph in section for one in graph.series}
     last = {"The plugin": graphs["The plugin"]}
     found = {title: section for title, section in graphs.items() if title not in last}
-    for title, many in series.PROBES:
+    for title, _, many in series.PROBES:
         more = tuple(graph for one in many if not is_drawn(*one[:2], drawn) for graph in (described(*one), *tails(*one)))
         if more:
             found[title] = found.get(title, ()) + more

@@ -33,7 +33,7 @@ def _section_of(file):
 
 
 KINDS = tuple(Kind(file, sources[0][0], sources[0][1], *unit_of(word, counted), _section_of(file))
-              for _, many in series.PROBES for file, kind, counted, word, sources in many if kind == "histogram")
+              for _, _, many in series.PROBES for file, kind, counted, word, sources, _ in many if kind == "histogram")
 
 
 def kind_of(histogram):
