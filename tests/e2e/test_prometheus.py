@@ -3,13 +3,18 @@
 """Prometheus: what it has scraped from write_prometheus is what was dispatched; it may hang, and be gone."""
 
 import json
+import os
 import subprocess
 import sys
 import urllib.parse
 import urllib.request
 
 import receiver
+from e2e import TOP
 from receiver import lib
+
+sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
+import relabel  # noqa: E402
 
 # What command names may end with, and what is shown of it.
 ODD = {b"\\n": "_n", b'"q"': "_q_", b"{}=,#": "_____", b"'$(x)`": "___x__", b"%s<>&;|": "_s_____", b"\x7f\n/ ": "____",
@@ -48,20 +53,16 @@ class Prometheus(receiver.Receiver):
         return json.loads(self.get("/api/v1/query?" + urllib.parse.urlencode({"query": text})))["data"]["result"]
 
 
-def metric_name(metric, source, kind):
-    """As write_prometheus calls a data source of a type."""
-    parts = ["collectd_ebpf", metric.partition("-")[0], "" if source == "value" else source,
-             "total" if kind == "DERIVE" else ""]
-    return "_".join(part for part in parts if part)
-
-
 def stored(server, daemon):
-    names = {(subject, metric_name(metric, source, kind), metric.partition("-")[2]): (subject, metric, source)
-             for (subject, metric, source), (kind, _) in receiver.dispatched(daemon).items()}
+    """Names are those that the sample's rules make."""
+    names = {}
+    for subject, metric, source in receiver.dispatched(daemon):
+        name, labels = relabel.renamed(metric, source, subject)
+        names[name, *sorted(labels.items())] = (subject, metric, source)
     found = {}
-    for series in server.query('{__name__=~"collectd_ebpf_.+", instance="testhost"}[10m]'):
-        labels = series["metric"]
-        name = labels["ebpf"], labels["__name__"], labels.get("type", "")
+    for series in server.query('{__name__=~"(collectd_)?ebpf_.+", instance="testhost"}[10m]'):
+        labels = {label: value for label, value in series["metric"].items() if label not in ("__name__", "instance", "job")}
+        name = series["metric"]["__name__"], *sorted(labels.items())
         found[names.get(name, name)] = [(stamp, float(value)) for stamp, value in series["values"] if value != "NaN"]
     return found
 
@@ -84,8 +85,8 @@ class Names:
         wanted = {self.own + shown for shown in ODD.values()}
 
         def missing():
-            found = server.query('collectd_ebpf_ps_rss{instance="odd"}')
-            return wanted - {series["metric"]["ebpf"] for series in found}
+            found = server.query('ebpf_resident_bytes{instance="odd"}')
+            return wanted - {series["metric"]["service"] for series in found}
 
         receiver.wait_until("odd names are scraped", lambda: not missing())
         self.test.equal("odd names that are missing", missing(), set())
