@@ -6,6 +6,8 @@ COSTS is the only list of the costs that the manual shows; what docs/measured.md
 
 import re
 
+from prometheus_rules import SUBJECTS
+from relabel import PERCENTILE, metric
 from series_tags import help_text, rows_of, sentence, series_of
 
 WIDTH = 74      # of a line in a terminal, less the indentation of a manual
@@ -175,6 +177,18 @@ def facts(one):
     return f"{kind(one)}, {one.units()}{sources}, for {subjects(one)}{each}."
 
 
+def at_prometheus(one):
+    """The names of a series at Prometheus, by its data sources, with their labels."""
+    end = {"moments": "-average", "histogram": PERCENTILE.replace("*", "50")}.get(one.kind, "")
+    row = next((SUBJECTS[word] for word in one.rows() if word in SUBJECTS), one.probe["probe"])
+    found = []
+    for source in one.sources:
+        name, labels, keys = metric(one.name + end, source["name"], row)
+        shown = [f'{label}="{value}"' if label == "part" else label for label, value in labels.items()]
+        found.append(f"{name}{{{','.join((*shown, *keys))}}}")
+    return f" At Prometheus {listed(list(map(code, found)))}."
+
+
 def about(source):
     return f"B<{source['title']}>" + (f": {source['text']}" if source["text"] else "")
 
@@ -184,7 +198,7 @@ def items(title, series):
         return ""
     text = f"=head2 {title}\n\n=over 4\n\n"
     for one in series:
-        text += f"=item {code(one.name)}\n\n{'; '.join(map(about, one.sources))}. {facts(one)}\n\n"
+        text += f"=item {code(one.name)}\n\n{'; '.join(map(about, one.sources))}. {facts(one)}{at_prometheus(one)}\n\n"
     return text + "=back\n\n"
 
 

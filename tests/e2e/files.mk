@@ -16,6 +16,7 @@ E2E_TESTS = \
 	tests/e2e/test_graphite.py \
 	tests/e2e/test_influxdb.py \
 	tests/e2e/test_links.py \
+	tests/e2e/test_metric_names.py \
 	tests/e2e/test_receiver_names.py \
 	tests/e2e/test_figures.py \
 	tests/e2e/test_network.py \
