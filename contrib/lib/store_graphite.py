@@ -7,7 +7,7 @@ from target import EACH, HOSTS, NUMBER, PRESENT, PROCESS, SERVICE, SOURCES, alte
 
 NODES = {"host": 1, "service": 3, "key": 5}
 
-# Steps without a value, at most, of which a counter keeps its growth and a sum its terms: five minutes of 10 s, as in RRD files.
+# Over so many steps without a value a counter keeps its growth and a sum its terms: five minutes of 10 s, as in RRD files.
 GAP = 30
 
 

@@ -2,6 +2,7 @@
 """What a query of a dashboard asks for, in no store's language."""
 
 import dataclasses
+import functools
 import re
 
 from metric_names import COUNTED
@@ -24,6 +25,7 @@ SOURCES = {file.partition("-")[0]: tuple(name for name, _ in sources)
            for _, _, many in PROBES for file, _, _, _, sources, _ in many}
 
 
+@functools.cache
 def entry(pattern):
     """The entry of the catalogue of which these files are, the most exact one; "" if there is none."""
     return max((one for one in ENTRIES if pattern == one or pattern.startswith(one + "-") or varying(one, pattern) is not None
