@@ -90,7 +90,7 @@ class Prometheus(Store):
     @staticmethod
     def _labels(metric):
         """The labels that each of Target.by and Target.varies is."""
-        return {"host": ("instance",), "service": (_subject_label(metric),), "key": metric.keys}
+        return {"host": ("instance",), "service": tuple(filter(None, (_subject_label(metric),))), "key": metric.keys}
 
     @staticmethod
     def _selected(target, metric):
