@@ -2,8 +2,8 @@
 """Queries of dashboards for Graphite 1.1, where a series is collectd.HOST.ebpf.SUBJECT.TYPE[.INSTANCE][.SOURCE]. The source
 is there if the type has several. A dot within a part is an underscore. Counters are stored as they are."""
 
-from store import Store, variable
-from target import EACH, HOSTS, NUMBER, PRESENT, PROCESS, SERVICE, SOURCES, alternatives, escaped, others
+from dashboard_store import DashboardStore, variable
+from target import EACH, HOSTS, NUMBER, PRESENT, PROCESS, SERVICE, SOURCES, alternatives, escaped, excluded_subjects
 
 NODES = {"host": 1, "service": 3, "key": 5}
 
@@ -23,7 +23,7 @@ def _quoted(text):
     return f'"{text}"'
 
 
-class Graphite(Store):
+class GraphiteStore(DashboardStore):
     name = "Graphite"
     datasource = "graphite"
 
@@ -38,7 +38,7 @@ class Graphite(Store):
         parts = ["collectd", HOSTS, "ebpf", subject, target.kind, _node(target.instance), source]
         found = ".".join(part for part in parts if part)
         if subject == EACH:
-            found = _call("exclude", found, _quoted(rf"\.ebpf\.({others(target, '[^.]*')})\."))
+            found = _call("exclude", found, _quoted(rf"\.ebpf\.({excluded_subjects(target, '[^.]*')})\."))
         if target.only or target.is_percentile:
             admitted = alternatives(map(_node, target.only)) or _node(NUMBER)
             found = _call("grep", found, _quoted(_with_key(target, admitted)))

@@ -2,8 +2,8 @@
 """Queries of dashboards for InfluxDB 1.x, in InfluxQL. The measurement of a series is ebpf_SOURCE, its tags are host, instance
 (the subject), type and type_instance. Counters are stored as they are."""
 
-from store import Store, variable
-from target import EACH, HOSTS, NUMBER, PRESENT, PROCESS, alternatives, escaped, others
+from dashboard_store import DashboardStore, variable
+from target import EACH, HOSTS, NUMBER, PRESENT, PROCESS, alternatives, escaped, excluded_subjects
 
 TAGS = {"host": "host", "service": "instance", "key": "type_instance"}
 SERIES = "host, instance, type, type_instance"      # what the points of a series have in common
@@ -12,7 +12,7 @@ SERIES = "host, instance, type, type_instance"      # what the points of a serie
 STEP = "20s"
 
 
-class InfluxDB(Store):
+class InfluxDBStore(DashboardStore):
     name = "InfluxDB"
     datasource = "influxdb"
     step = STEP
@@ -41,7 +41,8 @@ class InfluxDB(Store):
 
     @staticmethod
     def _of_subject(target):
-        return [f"instance !~ /^({others(target)})$/"] if target.subject == EACH else [f"instance = '{target.subject}'"]
+        is_each = target.subject == EACH
+        return [f"instance !~ /^({excluded_subjects(target)})$/" if is_each else f"instance = '{target.subject}'"]
 
     @staticmethod
     def _of_instance(target):

@@ -4,8 +4,8 @@
 import functools
 
 import relabel
+from dashboard_store import DashboardStore, variable
 from name import varying
-from store import Store, variable
 from target import EACH, ENTRIES, HOSTS, PRESENT, SERVICE, alternatives
 
 SUBJECTS = "service", "device", "cpu"   # labels
@@ -66,7 +66,7 @@ def _values(target, label, keys):
     return {relabel.renamed(target.file.replace("*", key), target.source)[1][label] for key in keys}
 
 
-class Prometheus(Store):
+class PrometheusStore(DashboardStore):
     name = "Prometheus"
     datasource = "prometheus"
 

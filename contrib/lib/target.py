@@ -32,7 +32,7 @@ def entry(pattern):
                 or varying(pattern, one) is not None), key=lambda one: (pattern.startswith(one), len(one)), default="")
 
 
-def taken(pattern):
+def better_described(pattern):
     """What the `*` of an entry of the catalogue does not stand for, as globs: what a more exact entry is for."""
     found = {varying(pattern, file) for file in ENTRIES if file != pattern} if pattern in ENTRIES and "*" in pattern else set()
     return found - {None}
@@ -98,7 +98,7 @@ class Target:
     @property
     def without_keys(self):
         """What the `*` of the file does not stand for, as globs."""
-        return self.without | taken(self.file)
+        return self.without | better_described(self.file)
 
     @property
     def varies(self):
@@ -115,6 +115,6 @@ class Target:
         return not (self.without_keys and re.fullmatch(alternatives(self.without_keys), key))
 
 
-def others(target, text=".*"):
+def excluded_subjects(target, text=".*"):
     """A regular expression of the subjects that are none of EACH. text: one of what may precede a process id"""
     return f"{target.machine}|{text}{PROCESS}" if target.machine else text + PROCESS

@@ -28,7 +28,7 @@ Made = collections.namedtuple("Made", "subject file source entry statistic")   #
 
 # --- the series of a host -----------------------------------------------------------------------
 
-def subjects(probe, rows):
+def subjects_of(probe, rows):
     """The subjects that have series of these rows."""
     found = (SERVICES if "service" in rows else ()) + ((PROCESS,) if "process" in rows else ())
     if "probe" in rows or rows in (("enum",), ("string",)):
@@ -38,7 +38,7 @@ def subjects(probe, rows):
     return found + (("cpu0",) if {"cpu", "CPU"} & set(rows) else ())
 
 
-def keys(file, rows):
+def keys_of(file, rows):
     if "*" not in file:
         return ("",)
     return ("open-ext4", "read-xfs") if rows[-2:] == ("enum", "string") else ("2xx", "10.0.0.1:80")
@@ -48,7 +48,7 @@ def series_of_host():
     for _, probe, many in PROBES:
         for entry, kind, _, _, sources, rows in many:
             for subject, key, (source, _), statistic in itertools.product(
-                    subjects(probe, rows), keys(entry, rows), sources, STATISTICS[kind]):
+                    subjects_of(probe, rows), keys_of(entry, rows), sources, STATISTICS[kind]):
                 yield Made(subject, entry.replace("*", key) + statistic, source, entry, statistic)
     for graph in GRAPHS["The plugin"]:
         for one in graph.series:
@@ -70,7 +70,7 @@ def targets():
                 if {"service", "device", "cpu", "CPU"} & set(rows):
                     each = [one for one in same if one.subject not in (probe, PROCESS)]
                     yield Target(file, source, EACH), each
-                if probe in subjects(probe, rows):
+                if probe in subjects_of(probe, rows):
                     yield Target(file, source, probe), [one for one in same if one.subject == probe]
     for graph in GRAPHS["The plugin"]:
         for one in graph.series:
@@ -96,7 +96,7 @@ def grouped(many, key):
     return found
 
 
-def fits(labels, conditions):
+def meets(labels, conditions):
     """conditions: (label, operator, text)"""
     return all(holds(labels.get(label, ""), operator, text) for label, operator, text in conditions)
 
@@ -111,16 +111,16 @@ def by_prometheus(target):
     name, matchers = re.search(r"(\w+)\{(.*?)\}", chosen(PROMETHEUS.query(target)["expr"])).groups()
     matchers = [(label, operator, f"^({text})$" if "~" in operator else text) for label, operator, text in
                 re.findall(r'(\w+)(=~|!~|=)"(.*?)"', matchers.replace("\\\\", "\\"))]
-    return [one for one in OF_NAME[name] if fits({"instance": HOST, **AT_PROMETHEUS[one][1]}, matchers)]
+    return [one for one in OF_NAME[name] if meets({"instance": HOST, **AT_PROMETHEUS[one][1]}, matchers)]
 
 
-def path_of(one):
+def graphite_path(one):
     kind, _, instance = one.file.partition("-")
     parts = ["collectd", HOST, "ebpf", one.subject, kind, instance, one.source if len(TYPES[kind]) > 1 else ""]
     return ".".join(part.replace(".", "_") for part in parts if part)
 
 
-AT_GRAPHITE = {one: path_of(one) for one in ALL}
+AT_GRAPHITE = {one: graphite_path(one) for one in ALL}
 
 
 def by_graphite(target):
@@ -142,7 +142,7 @@ def by_influxdb(target):
     for one in OF_TYPE[target.kind]:
         kind, _, instance = one.file.partition("-")
         tags = {"host": HOST, "instance": one.subject, "type": kind, "type_instance": instance}
-        if one.source == source and fits(tags, conditions):
+        if one.source == source and meets(tags, conditions):
             found.append(one)
     return found
 

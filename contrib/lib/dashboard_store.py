@@ -2,7 +2,7 @@
 """What the stores that dashboards query have in common."""
 
 
-class Store:
+class DashboardStore:
     """query() returns the members of a target in a Grafana panel, variables() those of Grafana that all queries use."""
     name = ""
     datasource = ""     # Grafana's id of the plugin
