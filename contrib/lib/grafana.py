@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""Dashboards as Grafana's JSON, for Grafana 10 and later."""
+
+import string
+
+from definitions import BLUE
+from grafana_table import limited, table_options, transformations
+
+SCHEMA = 39
+WIDTH = 24              # of a page, in columns
+HEIGHT = 8              # of a panel, in rows of 30 pixels
+WIDE, NARROW = 12, 8    # a stack of parts or a table; any other panel
+CONNECTED = 60000       # milliseconds without a value over which a line goes on
+# How a series is drawn; otherwise it is a line.
+STYLES = {
+    "dashes": {"custom.lineStyle": {"fill": "dash", "dash": [8, 6]}},
+    "dotted": {"custom.lineStyle": {"fill": "dot", "dash": [2, 4]}},
+    "area": {"custom.fillOpacity": 25},
+    "stack": {"custom.stacking": {"mode": "normal", "group": "A"}, "custom.fillOpacity": 75, "custom.lineWidth": 0},
+    "figures": {"custom.hideFrom": {"viz": True, "legend": False, "tooltip": False}}}
+STYLES["cap"] = STYLES["stack"]
+STYLES["samples"] = {**STYLES["figures"], "unit": "none"}
+# What Grafana writes after each figure, so that the axis need not say it.
+SELF_EXPLAINED = ("s", "bytes", "binBps", "hertz")
+
+
+def unit_id(unit):
+    """Grafana's id of a unit."""
+    if unit.exponent:
+        return "sci"
+    if unit.symbol:
+        return {"s": "s", "B": "bytes", "B/s": "binBps", "%": "percent"}[unit.symbol]
+    if unit.name.startswith("percent"):
+        return "percent"
+    if unit.name.endswith("per second"):
+        return "si:/s"
+    return "hertz" if unit.name == "hertz" else "none" if unit.whole else "short"
+
+
+def reference(index):
+    """The refId of a query: A to Z, then AA."""
+    letters = string.ascii_uppercase
+    return letters[index] if index < len(letters) else reference(index // len(letters) - 1) + letters[index % len(letters)]
+
+
+def source_of(store):
+    return {"type": store.datasource, "uid": "${datasource}"}
+
+
+def uid_of(uid, store):
+    return f"{uid}-{store.datasource}"
+
+
+def override(matcher, value, properties):
+    return {"matcher": {"id": matcher, "options": value},
+            "properties": [{"id": name, "value": properties[name]} for name in sorted(properties)]}
+
+
+def _properties(series):
+    """How the curves of a series differ from plain lines."""
+    found = dict(STYLES.get(series.draw, {}))
+    if series.color:
+        found["color"] = {"mode": "fixed", "fixedColor": series.color}
+    elif series.file.endswith("-percentile-*"):
+        found["color"] = {"mode": "shades", "fixedColor": BLUE}
+    return found
+
+
+def _queries(panel, store):
+    return [{**store.query(target), "refId": reference(index), "datasource": source_of(store)}
+            for index, target in enumerate(panel.targets)]
+
+
+def _defaults(panel):
+    """What holds for all values of a panel."""
+    found = {"unit": unit_id(panel.unit)}
+    if panel.unit.whole:
+        found["decimals"] = 0
+    if not panel.log:
+        found["min"] = 0
+    if panel.top:
+        found["max"] = panel.top
+    return found
+
+
+def _curves(panel, store):
+    """The members of a panel of curves that are its own."""
+    custom = {"drawStyle": "line", "lineWidth": 1, "fillOpacity": 0, "showPoints": "never", "spanNulls": CONNECTED,
+              "axisLabel": "" if unit_id(panel.unit) in SELF_EXPLAINED else panel.unit.name,
+              "scaleDistribution": {"type": "log", "log": 10} if panel.log else {"type": "linear"}}
+    overrides = [override("byFrameRefID", reference(index), properties)
+                 for index, series in enumerate(panel.series) if (properties := _properties(series))]
+    return {
+        "type": "timeseries", "targets": _queries(panel, store),
+        "fieldConfig": {"defaults": {**_defaults(panel), "color": {"mode": "palette-classic"}, "custom": custom},
+                        "overrides": overrides},
+        "options": {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
+                    "tooltip": {"mode": "multi", "sort": "desc"}}}
+
+
+def _link(store, uid, title, *variables):
+    """A link of a cell to another dashboard. variables: (name, value)"""
+    given = "&".join(f"var-{name}={value}" for name, value in (("datasource", "${datasource}"), *variables))
+    return {"title": title, "url": f"/d/{uid_of(uid, store)}?{given}&${{__url_time_range}}"}
+
+
+def _cell_links(panel, store):
+    """{column: link to what its cell names}"""
+    host = "${__data.fields.host}" if "host" in panel.by() else "${host}"
+    return {"service": _link(store, "ebpf-service", "This service", ("host", host), ("service", "${__data.fields.service}")),
+            "host": _link(store, "ebpf-machine", "This machine", ("host", host))}
+
+
+def _table(panel, store):
+    """The members of a table that are its own."""
+    links = _cell_links(panel, store)
+    overrides = [override("byName", column, {"links": [links[column]]}) for column in panel.by()]
+    overrides.append(override("byName", panel.unit.name, {
+        "custom.cellOptions": {"type": "gauge", "mode": "basic"}, "color": {"mode": "fixed", "fixedColor": BLUE}}))
+    return {
+        "type": "table", "targets": [limited(query, panel, store) for query in _queries(panel, store)],
+        "fieldConfig": {"defaults": _defaults(panel), "overrides": overrides},
+        "options": table_options(), "transformations": transformations(panel, store), "timeFrom": "5m", "hideTimeOverride": True}
+
+
+class Layout:
+    """Panels from left to right, in lines."""
+
+    def __init__(self):
+        self.x = self.y = self.used = 0
+
+    def place(self, width, height):
+        """The position of the next panel."""
+        if self.x + width > WIDTH:
+            self.finish()
+        position = {"x": self.x, "y": self.y, "w": width, "h": height}
+        self.x, self.used = self.x + width, max(self.used, height)
+        return position
+
+    def finish(self):
+        """Begins a line, unless the current one is empty."""
+        self.x, self.y, self.used = 0, self.y + self.used, 0
+
+    def row(self):
+        """The position of the heading of a row."""
+        self.finish()
+        return self.place(WIDTH, 1)
+
+
+class Page:
+    """The panels of a dashboard for a store."""
+
+    def __init__(self, store):
+        self.store, self.layout, self.count = store, Layout(), 0
+
+    def _id(self):
+        self.count += 1
+        return self.count
+
+    def panel(self, panel):
+        members = (_table if panel.kind == "table" else _curves)(panel, self.store)
+        width = WIDE if panel.parts or panel.kind == "table" else NARROW
+        return {"id": self._id(), "title": panel.title, "description": panel.help, "datasource": source_of(self.store),
+                "gridPos": self.layout.place(width, HEIGHT), "interval": getattr(self.store, "step", ""), **members}
+
+    def row(self, title, panels, is_open):
+        """The heading of a row and its panels, which a collapsed row contains."""
+        heading = {"id": self._id(), "type": "row", "title": title, "collapsed": not is_open, "gridPos": self.layout.row(),
+                   "panels": []}
+        below = self.layout.y + 1
+        found = [self.panel(panel) for panel in panels]
+        if is_open:
+            return [heading, *found]
+        # What follows moves down when the row is opened.
+        self.layout.finish()
+        self.layout.y = below
+        return [{**heading, "panels": found}]
+
+
+def _variables(dashboard, store):
+    """The variables: the data source first."""
+    source = {"name": "datasource", "label": "Data source", "type": "datasource", "query": store.datasource, "current": {},
+              "hide": 0, "includeAll": False, "multi": False, "options": [], "refresh": 1, "regex": "", "skipUrlSync": False}
+    found = [{"datasource": source_of(store), **one} for one in store.variables() if one["name"] in dashboard.variables]
+    if not dashboard.many:
+        found = [{**one, "multi": False, "includeAll": False, "allValue": None} for one in found]
+    else:
+        found = [{**one, "current": {"selected": True, "text": ["All"], "value": ["$__all"]}} for one in found]
+    return [source, *found]
+
+
+def _dashboard_link(uid, title, store):
+    return {"title": title, "type": "link", "url": f"/d/{uid_of(uid, store)}", "includeVars": True, "keepTime": True,
+            "targetBlank": False, "icon": "dashboard", "tooltip": "", "tags": [], "asDropdown": False}
+
+
+def dashboard_json(dashboard, store, titles):
+    """A dashboard for a store, as Grafana imports it. titles: of all dashboards, by uid"""
+    page = Page(store)
+    panels = [panel for index, (title, many) in enumerate(dashboard.rows)
+              for panel in page.row(title, many, index < dashboard.opened)]
+    return {
+        "uid": uid_of(dashboard.uid, store), "title": f"{dashboard.title} ({store.name})", "description": dashboard.description,
+        "tags": ["collectd", "ebpf", store.datasource], "schemaVersion": SCHEMA, "version": 1, "editable": True, "graphTooltip": 1,
+        "refresh": "10s", "time": {"from": "now-1h", "to": "now"}, "timezone": "browser", "timepicker": {},
+        "fiscalYearStartMonth": 0, "weekStart": "", "annotations": {"list": []},
+        "templating": {"list": _variables(dashboard, store)},
+        "links": [_dashboard_link(uid, titles[uid], store) for uid in dashboard.links], "panels": panels}
