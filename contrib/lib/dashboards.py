@@ -1,24 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""The dashboards: which panels they have and what each asks of a store. All follows from the graphs of definitions.py, the ranks
-of layers.py and the catalogue of series.py: a new series gets a panel on the dashboard of what it is counted for."""
+"""The dashboards: which panels they have and what each asks of a store. All follows from the graphs of definitions.py, the
+ranks of layers.py and the catalogue of series.py: a new series gets a panel on the dashboard of what it is counted for."""
 
 import collections
 import dataclasses
-import fnmatch
-import functools
-import re
 
-import definitions
 import series
 import unit
 from definitions import GRAPHS, OVERVIEW, SLACK, SUCCESSES, TAIL, THREAD_TIME, UPSTREAM_ERRORS, Graph, Series
 from explain import explanation
 from layers import LAYERS
 from name import PLUGIN
-from targets import EACH, SERVICE, Target
+from target import EACH, ENTRIES, SERVICE, Target, entry
 
 PLUGIN_SECTION = "The plugin"
-STATISTIC = re.compile(r"-(?:average|cv|frequency|samples|variance|percentile-.*)$")
+KINDS = {"enum": "kind"}    # what a series is counted for, where the catalogue's word is not an operator's
+CATALOGUE = {file: sources[0][1] for _, _, many in series.PROBES for file, _, _, _, sources, _ in many}
 BY_SERVICE, BY_HOST, BY_BOTH = ("service",), ("host",), ("host", "service")
 
 
@@ -56,31 +53,18 @@ class Dashboard:
     links: tuple = ()       # uids
 
 
-def fits(entry, kind, file):
-    """Whether this entry of the catalogue has the series. file: TYPE[-INSTANCE], perhaps with a `*`"""
-    stem = file if kind == "integer" else STATISTIC.sub("", file)
-    return (kind == "integer" or stem != file) and fnmatch.fnmatch(stem, entry)
-
-
-@functools.cache
-def catalogued(file):
-    """(probe, title, rows) of the entry of the catalogue that describes this series most exactly; None if there is none."""
-    found = [(entry, (probe, sources[0][1], rows)) for _, probe, many in series.PROBES
-             for entry, kind, _, _, sources, rows in many if fits(entry, kind, file)]
-    return max(found, key=lambda one: (one[0] == file, "*" not in one[0], len(one[0])))[1] if found else None
+def counted_for(one):
+    """(probe, what the rows of the series are of, as in the catalogue)"""
+    return ENTRIES.get(entry(one.file), ("", ("service",)))
 
 
 def is_of_services(one):
-    described = catalogued(one.file)
-    return not described or "service" in described[2]
+    return "service" in counted_for(one)[1]
 
 
 def machine_subject(one):
     """The subject of the machine's own series: a probe, or EACH for devices and CPUs; None if only services have the series."""
-    described = catalogued(one.file)
-    if not described:
-        return None
-    probe, _, rows = described
+    probe, rows = counted_for(one)
     if "probe" in rows or rows in (("enum",), ("string",)):
         return probe
     return None if "service" in rows else EACH
@@ -132,12 +116,14 @@ def of_machine(graph):
     if not drawn:
         return None
     graph = dataclasses.replace(graph, series=tuple(drawn))
-    subjects = [(one, machine_subject(one)) for one in drawn]
-    return panel(graph, [target_of(one, subject, machine_label(one, subject, len(drawn) == 1)) for one, subject in subjects], drawn)
+    alone = len(drawn) == 1
+    return panel(graph, [target_of(one, subject, machine_label(one, subject, alone))
+                         for one in drawn for subject in [machine_subject(one)]], drawn)
 
 
 def title_in_catalogue(one):
-    return (catalogued(one.file) or ("", one.file, ()))[1]
+    """What the catalogue calls a series, as within a sentence."""
+    return CATALOGUE.get(entry(one.file), one.file).lower()
 
 
 def of_services(graph):
@@ -145,7 +131,7 @@ def of_services(graph):
     def label(one):
         if "*" not in one.label:
             return "*" if len(graph.series) == 1 else f"* {one.label}"
-        return "*" if one is graph.series[0] else f"* {title_in_catalogue(one).lower()}"
+        return "*" if one is graph.series[0] else f"* {title_in_catalogue(one)}"
     return panel(graph, [target_of(one, EACH, label(one)) for one in graph.series],
                  [dataclasses.replace(one, color="") for one in graph.series])
 
@@ -156,15 +142,28 @@ def table(graph, by, how="sum", lowest=False):
     return Panel(graph.title, graph.unit, targets, "table", helped(graph), graph.series, lowest=lowest)
 
 
+def kept_apart(one):
+    """What a panel has a curve for each of, in words; empty if that is no more than the service."""
+    target = one.targets[0]
+    return "by " + KINDS.get(kind := counted_for(target)[1][1], kind) if "*" in target.file and not target.by else ""
+
+
+WAYS = (lambda one: "", lambda one: one.unit.name, kept_apart, lambda one: title_in_catalogue(one.targets[0]),
+        lambda one: one.targets[0].file)
+
+
+def told_apart(one, alike):
+    """A panel with what tells it apart in its title. alike: all panels of its title"""
+    way = next(way for way in WAYS if len(set(map(way, alike))) == len(alike))
+    return dataclasses.replace(one, title=", ".join(filter(None, (one.title, way(one)))))
+
+
 def unique(panels):
-    """Tells panels of the same title apart, by their unit or by what the catalogue calls their series."""
-    count = collections.Counter(one.title for one in panels)
-    named = []
+    """Tells panels of the same title apart."""
+    alike = collections.defaultdict(list)
     for one in panels:
-        alike = [other for other in panels if other.title == one.title]
-        suffix = one.unit.name if len({other.unit for other in alike}) == len(alike) else title_in_catalogue(one.targets[0]).lower()
-        named.append(dataclasses.replace(one, title=f"{one.title}, {suffix}") if count[one.title] > 1 else one)
-    return tuple(named)
+        alike[one.title].append(one)
+    return tuple(told_apart(one, alike[one.title]) for one in panels)
 
 
 def row(title, panels):
@@ -193,7 +192,8 @@ def worst_services():
     yield table(named("Services by share of responses that are errors", graph_with(shares.file), shares), BY_BOTH)
     yield table(named("Services by errors of their upstreams", graph_with(UPSTREAM_ERRORS.file), UPSTREAM_ERRORS), BY_BOTH)
     yield table(named("Services by slack, lowest first", graph_with(SLACK.file), SLACK), BY_BOTH, "min", True)
-    yield table(named("Services by 99th percentile of response time", graph_with("latency-response-percentile-*"), *TAIL), BY_BOTH, "max")
+    response = graph_with("latency-response-percentile-*")
+    yield table(named("Services by 99th percentile of response time", response, *TAIL), BY_BOTH, "max")
 
 
 def busiest_hosts():
@@ -234,7 +234,7 @@ def dashboards():
                   ("host", "service"), sections(of_service), 4, links=(FLEET, MACHINE, PLUGIN_UID)),
         Dashboard(MACHINE, "eBPF: machine", "One host: which services use most of it, and its disks, network and CPUs.",
                   ("host",), machine(), 2, links=(FLEET, PLUGIN_UID)),
-        Dashboard(PLUGIN_UID, "eBPF: the plugin", "collectd's ebpf plugin on one host: its cost, what it refused, and its hooks.",
+        Dashboard(PLUGIN_UID, "eBPF: the plugin", "The ebpf plugin of one host: its cost, what it refused, and its hooks.",
                   ("host",), plugin(), 1, links=(FLEET, MACHINE)),
     )
 

@@ -4,21 +4,23 @@
 import string
 
 from definitions import BLUE
-from grafana_table import limited, table_options, transformations
+from grafana_table import limited, transformations
 
 SCHEMA = 39
 WIDTH = 24              # of a page, in columns
 HEIGHT = 8              # of a panel, in rows of 30 pixels
 WIDE, NARROW = 12, 8    # a stack of parts or a table; any other panel
 CONNECTED = 60000       # milliseconds without a value over which a line goes on
-# How a series is drawn; otherwise it is a line.
+RECENT = "5m"           # a table has no older values
+# How a curve is drawn; otherwise it is a line.
+LINE = {"lineWidth": 1, "fillOpacity": 0, "stacking": {"mode": "none", "group": "A"}}
+STACK = {"lineWidth": 0, "fillOpacity": 75, "stacking": {"mode": "normal", "group": "A"}}
+STACKED = ("stack", "cap")
 STYLES = {
     "dashes": {"custom.lineStyle": {"fill": "dash", "dash": [8, 6]}},
     "dotted": {"custom.lineStyle": {"fill": "dot", "dash": [2, 4]}},
     "area": {"custom.fillOpacity": 25},
-    "stack": {"custom.stacking": {"mode": "normal", "group": "A"}, "custom.fillOpacity": 75, "custom.lineWidth": 0},
     "figures": {"custom.hideFrom": {"viz": True, "legend": False, "tooltip": False}}}
-STYLES["cap"] = STYLES["stack"]
 STYLES["samples"] = {**STYLES["figures"], "unit": "none"}
 # What Grafana writes after each figure, so that the axis need not say it.
 SELF_EXPLAINED = ("s", "bytes", "binBps", "hertz")
@@ -56,9 +58,10 @@ def override(matcher, value, properties):
             "properties": [{"id": name, "value": properties[name]} for name in sorted(properties)]}
 
 
-def _properties(series):
-    """How the curves of a series differ from plain lines."""
-    found = dict(STYLES.get(series.draw, {}))
+def _properties(series, kind):
+    """How the curves of a series differ from the others of a panel of this kind."""
+    found = {f"custom.{name}": value for name, value in LINE.items()} if kind == "stack" and series.draw not in STACKED else {}
+    found.update(STYLES.get(series.draw, {}))
     if series.color:
         found["color"] = {"mode": "fixed", "fixedColor": series.color}
     elif series.file.endswith("-percentile-*"):
@@ -85,13 +88,13 @@ def _defaults(panel):
 
 def _curves(panel, store):
     """The members of a panel of curves that are its own."""
-    custom = {"drawStyle": "line", "lineWidth": 1, "fillOpacity": 0, "showPoints": "never", "spanNulls": CONNECTED,
+    custom = {"drawStyle": "line", **(STACK if panel.kind == "stack" else LINE), "showPoints": "never", "spanNulls": CONNECTED,
               "axisLabel": "" if unit_id(panel.unit) in SELF_EXPLAINED else panel.unit.name,
               "scaleDistribution": {"type": "log", "log": 10} if panel.log else {"type": "linear"}}
     overrides = [override("byFrameRefID", reference(index), properties)
-                 for index, series in enumerate(panel.series) if (properties := _properties(series))]
+                 for index, series in enumerate(panel.series) if (properties := _properties(series, panel.kind))]
     return {
-        "type": "timeseries", "targets": _queries(panel, store),
+        "type": "timeseries", "targets": _queries(panel, store), "transformations": store.transformations(panel.targets),
         "fieldConfig": {"defaults": {**_defaults(panel), "color": {"mode": "palette-classic"}, "custom": custom},
                         "overrides": overrides},
         "options": {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
@@ -120,7 +123,9 @@ def _table(panel, store):
     return {
         "type": "table", "targets": [limited(query, panel, store) for query in _queries(panel, store)],
         "fieldConfig": {"defaults": _defaults(panel), "overrides": overrides},
-        "options": table_options(), "transformations": transformations(panel, store), "timeFrom": "5m", "hideTimeOverride": True}
+        "options": {"showHeader": True, "cellHeight": "sm",
+                    "footer": {"show": False, "reducer": ["sum"], "countRows": False, "fields": ""}},
+        "transformations": transformations(panel, store), "timeFrom": RECENT, "hideTimeOverride": True}
 
 
 class Layout:
@@ -161,7 +166,7 @@ class Page:
         members = (_table if panel.kind == "table" else _curves)(panel, self.store)
         width = WIDE if panel.parts or panel.kind == "table" else NARROW
         return {"id": self._id(), "title": panel.title, "description": panel.help, "datasource": source_of(self.store),
-                "gridPos": self.layout.place(width, HEIGHT), "interval": getattr(self.store, "step", ""), **members}
+                "gridPos": self.layout.place(width, HEIGHT), "interval": self.store.step, **members}
 
     def row(self, title, panels, is_open):
         """The heading of a row and its panels, which a collapsed row contains."""
@@ -201,8 +206,8 @@ def dashboard_json(dashboard, store, titles):
               for panel in page.row(title, many, index < dashboard.opened)]
     return {
         "uid": uid_of(dashboard.uid, store), "title": f"{dashboard.title} ({store.name})", "description": dashboard.description,
-        "tags": ["collectd", "ebpf", store.datasource], "schemaVersion": SCHEMA, "version": 1, "editable": True, "graphTooltip": 1,
-        "refresh": "10s", "time": {"from": "now-1h", "to": "now"}, "timezone": "browser", "timepicker": {},
+        "tags": ["collectd", "ebpf", store.datasource], "schemaVersion": SCHEMA, "version": 1, "editable": True,
+        "graphTooltip": 1, "refresh": "10s", "time": {"from": "now-1h", "to": "now"}, "timezone": "browser", "timepicker": {},
         "fiscalYearStartMonth": 0, "weekStart": "", "annotations": {"list": []},
         "templating": {"list": _variables(dashboard, store)},
         "links": [_dashboard_link(uid, titles[uid], store) for uid in dashboard.links], "panels": panels}

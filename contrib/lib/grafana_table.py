@@ -5,7 +5,7 @@ MOST = 20       # rows of a table
 LAST = "Last *"     # Grafana's column of the last value that is known
 # Names of the labels of a store's series. Graphite's have none: their names have all.
 LABELS = {"prometheus": {"host": "instance", "service": "service"}, "influxdb": {"host": "host", "service": "instance"}}
-PAIR = r"'^([^ ]*) (.*)$','host=\1 service=\2'"
+PAIR = r'"^([^ ]*) (.*)$","host=\1 service=\2"'
 
 
 def limited(query, panel, store):
@@ -25,11 +25,12 @@ def _columns(panel, store):
         return [LABELS[store.datasource][one] for one in panel.by()], [reduce]
     if not panel.by()[1:]:
         return ["Field"], [reduce]
-    return list(panel.by()), [reduce, {"id": "extractFields", "options": {"source": "Field", "format": "kvp", "replace": False}}]
+    extract = {"id": "extractFields", "options": {"source": "Field", "format": "kvp", "replace": False}}
+    return list(panel.by()), [reduce, extract]
 
 
 def transformations(panel, store):
-    """What makes rows of series: columns for the host and the service, one value for all series of a row, and the first rows."""
+    """Make rows of series: columns for the host and the service, one value for all series of a row, and the first rows."""
     columns, steps = _columns(panel, store)
     value, shown = f"{LAST} ({panel.how()})", panel.unit.name
     fields = {column: {"operation": "groupby", "aggregations": []} for column in columns}
@@ -41,7 +42,3 @@ def transformations(panel, store):
             "renameByName": {**{old: new for old, new in zip(columns, panel.by()) if old != new}, value: shown}}},
         {"id": "sortBy", "options": {"fields": {}, "sort": [{"field": shown, "desc": not panel.lowest}]}},
         {"id": "limit", "options": {"limitField": MOST}}]
-
-
-def table_options():
-    return {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "countRows": False, "fields": ""}}

@@ -9,6 +9,7 @@ E2E_TESTS = \
 	tests/e2e/test_configurations.py \
 	tests/e2e/test_writing.py \
 	tests/e2e/test_convert.py \
+	tests/e2e/test_dashboards_json.py \
 	tests/e2e/test_definitions.py \
 	tests/e2e/test_events.py \
 	tests/e2e/test_graph.py \
