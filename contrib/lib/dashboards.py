@@ -103,11 +103,13 @@ def of_service(graph):
 
 
 def machine_label(one, subject, alone):
-    """The label of a curve. alone: there is one series for each device"""
+    """The label of a curve, without a capital within it. alone: there is one series for each device"""
     if subject != EACH or "*" in one.label:
         return one.label
-    first, rest = one.label[:1], one.label[1:]
-    return "*" if alone else f"* {first.lower() if rest[:1].islower() else first}{rest}"
+    if alone:
+        return "*"
+    # But not that of an abbreviation.
+    return "* " + (one.label[0].lower() + one.label[1:] if one.label[1:2].islower() else one.label)
 
 
 def of_machine(graph):
@@ -142,17 +144,17 @@ def table(graph, by, how="sum", lowest=False):
     return Panel(graph.title, graph.unit, targets, "table", helped(graph), graph.series, lowest=lowest)
 
 
-def kept_apart(one):
+def counted_by(one):
     """What a panel has a curve for each of, in words; empty if that is no more than the service."""
     target = one.targets[0]
     return "by " + KINDS.get(kind := counted_for(target)[1][1], kind) if "*" in target.file and not target.by else ""
 
 
-WAYS = (lambda one: "", lambda one: one.unit.name, kept_apart, lambda one: title_in_catalogue(one.targets[0]),
+WAYS = (lambda one: "", lambda one: one.unit.name, counted_by, lambda one: title_in_catalogue(one.targets[0]),
         lambda one: one.targets[0].file)
 
 
-def told_apart(one, alike):
+def distinguished(one, alike):
     """A panel with what tells it apart in its title. alike: all panels of its title"""
     way = next(way for way in WAYS if len(set(map(way, alike))) == len(alike))
     return dataclasses.replace(one, title=", ".join(filter(None, (one.title, way(one)))))
@@ -163,7 +165,7 @@ def unique(panels):
     alike = collections.defaultdict(list)
     for one in panels:
         alike[one.title].append(one)
-    return tuple(told_apart(one, alike[one.title]) for one in panels)
+    return tuple(distinguished(one, alike[one.title]) for one in panels)
 
 
 def row(title, panels):

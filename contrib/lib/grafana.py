@@ -134,7 +134,7 @@ class Layout:
     def __init__(self):
         self.x = self.y = self.used = 0
 
-    def place(self, width, height):
+    def position(self, width, height):
         """The position of the next panel."""
         if self.x + width > WIDTH:
             self.finish()
@@ -149,7 +149,7 @@ class Layout:
     def row(self):
         """The position of the heading of a row."""
         self.finish()
-        return self.place(WIDTH, 1)
+        return self.position(WIDTH, 1)
 
 
 class Page:
@@ -166,7 +166,7 @@ class Page:
         members = (_table if panel.kind == "table" else _curves)(panel, self.store)
         width = WIDE if panel.parts or panel.kind == "table" else NARROW
         return {"id": self._id(), "title": panel.title, "description": panel.help, "datasource": source_of(self.store),
-                "gridPos": self.layout.place(width, HEIGHT), "interval": self.store.step, **members}
+                "gridPos": self.layout.position(width, HEIGHT), "interval": self.store.step, **members}
 
     def row(self, title, panels, is_open):
         """The heading of a row and its panels, which a collapsed row contains."""

@@ -49,30 +49,30 @@ def panels_of(uid):
     return [one for dashboard in DASHBOARDS if dashboard.uid == uid for _, panels in dashboard.rows for one in panels]
 
 
-def asked(uid, fits=lambda subject: True):
+def queried(uid, fits=lambda subject: True):
     """(file, data source) of all that a dashboard asks for, of subjects that fit."""
     return {(target.file, target.source) for one in panels_of(uid) for target in one.targets if fits(target.subject)}
 
 
 def test_graphs(check):
     """Each graph of ebpf-graph is a panel, with all its series."""
-    everywhere = set().union(*map(asked, TITLES))
+    everywhere = set().union(*map(queried, TITLES))
     missing = [(graph.title, one.file) for graphs in GRAPHS.values() for graph in graphs for one in graph.series
                if (one.file, one.source) not in everywhere]
     check.equal("series of graphs that no panel has", missing, [])
     titles = {one.title.partition(",")[0] for uid in TITLES for one in panels_of(uid)}
     check.equal("graphs without a panel", [graph.title for graphs in (*GRAPHS.values(), OVERVIEW) for graph in graphs
                                            if graph.title.partition(",")[0] not in titles], [])
-    overview = asked("ebpf-machine", EACH.__eq__)
+    overview = queried("ebpf-machine", EACH.__eq__)
     check.equal("of the overview", [one.file for graph in OVERVIEW for one in graph.series
                                     if (one.file, one.source) not in overview], [])
     check.equal("of the ranks", [rank.title for layer in LAYERS for rank in layer.ranks for one in rank.column.series
                                  if (one.file, one.source) not in overview], [])
-    check.equal("of the plugin", asked("ebpf-plugin", PLUGIN.__eq__),
+    check.equal("of the plugin", queried("ebpf-plugin", PLUGIN.__eq__),
                 {(one.file, one.source) for graph in GRAPHS["The plugin"] for one in graph.series})
 
 
-def is_asked(file, kind, source, found):
+def is_queried(file, kind, source, found):
     """Whether one of these is of this entry of the catalogue."""
     return any(its_source == source and (one == file or kind != "integer" and fnmatch.fnmatch(one, file + "-*"))
                for one, its_source in found)
@@ -80,13 +80,13 @@ def is_asked(file, kind, source, found):
 
 def test_catalogue(check):
     """Each series is on the dashboard of what it is counted for."""
-    each = asked("ebpf-machine", EACH.__eq__)
-    of = {"service": asked("ebpf-service", SERVICE.__eq__), "probe": asked("ebpf-machine", EACH.__ne__), "device": each,
-          "cpu": each, "enum": asked("ebpf-machine")}
+    each = queried("ebpf-machine", EACH.__eq__)
+    of = {"service": queried("ebpf-service", SERVICE.__eq__), "probe": queried("ebpf-machine", EACH.__ne__), "device": each,
+          "cpu": each, "enum": queried("ebpf-machine")}
     missing = [(row, file, source) for _, _, many in series.PROBES for file, kind, _, _, sources, rows in many
                for row in rows if row in of and not (row == "enum" and "service" in rows)
                and not any(fnmatch.fnmatch(file, pattern) for pattern in UNDRAWN)
-               for source, _ in sources if not is_asked(file, kind, source, of[row])]
+               for source, _ in sources if not is_queried(file, kind, source, of[row])]
     check.equal("without a panel", missing, [])
 
 
@@ -138,7 +138,7 @@ def test_panels(check, name, found):
 
 def test_links(check, name, found, uids):
     """Links lead to dashboards that exist, of the same store, and give them variables that they have."""
-    links = [(uid, re.findall(r"var-(\w+)=", rest)) for uid, rest in re.findall(r'"/d/([^?"]+)([^"]*)"', json.dumps(found))]
+    links = [(uid, re.findall(r"var-(\w+)=", given)) for uid, given in re.findall(r'"/d/([^?"]+)([^"]*)"', json.dumps(found))]
     check.true(f"{name}: it has links", links)
     check.equal(f"{name}: links to nothing", sorted({uid for uid, _ in links} - uids.keys()), [])
     check.equal(f"{name}: variables that are not there",

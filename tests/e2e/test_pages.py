@@ -24,7 +24,7 @@ from test_howto import CONFIGURATION, PLUGINS, Machine, reap, serve_nginx
 from test_writing import install
 
 LONG = bool(os.environ.get("TEST_LONG"))
-TOOLS = "ebpf-bpftrace", "ebpf-check", "ebpf-convert", "ebpf-graph", "ebpf-tidy", "ebpf-top"
+TOOLS = "ebpf-bpftrace", "ebpf-check", "ebpf-convert", "ebpf-dashboards", "ebpf-graph", "ebpf-tidy", "ebpf-top"
 PAGES = ["README.md", *(f"docs/{name}.md" for name in ("meaning", "receivers", "security", "troubleshooting")),
          *(f"docs/{name}.pod" for name in ("collectd-ebpf", *TOOLS)), "docs/rollout.md"]
 SECTION = {"README.md": ("## First look", "## What it measures")}

@@ -46,8 +46,8 @@ is_for_root() {
 }
 
 manuals() {
-	for page in man5/collectd-ebpf.5 man1/ebpf-bpftrace.1 man1/ebpf-check.1 man1/ebpf-convert.1 man1/ebpf-graph.1 man1/ebpf-tidy.1 \
-		man1/ebpf-top.1; do
+	for page in man5/collectd-ebpf.5 man1/ebpf-bpftrace.1 man1/ebpf-check.1 man1/ebpf-convert.1 man1/ebpf-dashboards.1 \
+		man1/ebpf-graph.1 man1/ebpf-tidy.1 man1/ebpf-top.1; do
 		ls "/usr/share/man/$page"* >/dev/null || return 1
 	done
 }
