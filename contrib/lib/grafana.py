@@ -4,7 +4,7 @@
 import string
 
 from definitions import BLUE
-from grafana_table import limited, transformations
+from grafana_table import columns, limited, transformations
 
 SCHEMA = 39
 WIDTH = 24              # of a page, in columns
@@ -22,6 +22,8 @@ STYLES = {
     "area": {"custom.fillOpacity": 25},
     "figures": {"custom.hideFrom": {"viz": True, "legend": False, "tooltip": False}}}
 STYLES["samples"] = {**STYLES["figures"], "unit": "none"}
+# The dashboard of what a cell names, and the text of the link.
+LINKED = {"service": ("ebpf-service", "This service"), "host": ("ebpf-machine", "This machine")}
 # What Grafana writes after each figure, so that the axis need not say it.
 SELF_EXPLAINED = ("s", "bytes", "binBps", "hertz")
 
@@ -35,7 +37,7 @@ def unit_id(unit):
     if unit.name.startswith("percent"):
         return "percent"
     if unit.name.endswith("per second"):
-        return "si:/s"
+        return "count:/s"
     return "hertz" if unit.name == "hertz" else "none" if unit.whole else "short"
 
 
@@ -109,9 +111,11 @@ def _link(store, uid, title, *variables):
 
 def _cell_links(panel, store):
     """{column: link to what its cell names}"""
-    host = "${__data.fields.host}" if "host" in panel.by() else "${host}"
-    return {"service": _link(store, "ebpf-service", "This service", ("host", host), ("service", "${__data.fields.service}")),
-            "host": _link(store, "ebpf-machine", "This machine", ("host", host))}
+    # By the names from before they are changed, which Grafana looks for first.
+    cells = {one: f"${{__data.fields.{name}}}" for one, name in zip(panel.by(), columns(panel, store))}
+    chosen = {"host": "${host}", **cells}
+    return {column: _link(store, *LINKED[column], *((name, chosen[name]) for name in ("host", "service")
+                                                    if name in ("host", column))) for column in cells}
 
 
 def _table(panel, store):

@@ -202,7 +202,7 @@ def test_styles(check):
 
 def test_units(check):
     for one, want in ((unit.SECONDS, "s"), (unit.BYTES, "bytes"), (unit.BYTE_RATE, "binBps"), (unit.SHARE, "percent"),
-                      (unit.CPU, "percent"), (unit.RATE, "si:/s"), (unit.THREADS, "short"), (unit.NUMBER, "none"),
+                      (unit.CPU, "percent"), (unit.RATE, "count:/s"), (unit.THREADS, "short"), (unit.NUMBER, "none"),
                       (unit.SQUARES, "sci"), (unit.Unit("hertz"), "hertz"), (unit.Unit("percent of all CPUs"), "percent")):
         check.equal(one.name, unit_id(one), want)
     check.equal("names of queries", [reference(index) for index in (0, 25, 26, 52)], ["A", "Z", "AA", "BA"])
