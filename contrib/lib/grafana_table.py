@@ -6,7 +6,7 @@ LAST = "Last *"     # Grafana's column of the last value that is known
 # Names of the labels of a store's series. Graphite's have none: their names have all.
 LABELS = {"prometheus": {"host": "instance", "service": "service"}, "influxdb": {"host": "host", "service": "instance"}}
 # The name of a series as pairs of a key and a value, which Grafana makes columns of. Names may have a colon.
-PAIRS = r"""'^([^ ]*) (.*)$',"host='\1' service='\2'" """.rstrip()
+NAME, PAIRS = r"^([^ ]*) (.*)$", r"host='\1' service='\2'"
 
 
 def limited(query, panel, store):
@@ -16,7 +16,7 @@ def limited(query, panel, store):
     if store.datasource == "graphite":
         # Grafana would give the row of a series without values those of the next one.
         present = f"removeEmptySeries({query['target']})"
-        return {**query, "target": f"aliasSub({present},{PAIRS})" if panel.by()[1:] else present}
+        return {**query, "target": f'aliasSub({present},"{NAME}","{PAIRS}")' if panel.by()[1:] else present}
     return query
 
 
