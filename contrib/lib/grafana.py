@@ -22,6 +22,8 @@ STYLES = {
     "area": {"custom.fillOpacity": 25},
     "figures": {"custom.hideFrom": {"viz": True, "legend": False, "tooltip": False}}}
 STYLES["samples"] = {**STYLES["figures"], "unit": "none"}
+# Members of a variable that are the store's.
+VARIABLE = ("name", "label", "type", "query", "regex", "refresh", "sort")
 # The dashboard of what a cell names, and the text of the link.
 LINKED = {"service": ("ebpf-service", "This service"), "host": ("ebpf-machine", "This machine")}
 # What Grafana writes after each figure, so that the axis need not say it.
@@ -127,8 +129,7 @@ def _table(panel, store):
     return {
         "type": "table", "targets": [limited(query, panel, store) for query in _queries(panel, store)],
         "fieldConfig": {"defaults": _defaults(panel), "overrides": overrides},
-        "options": {"showHeader": True, "cellHeight": "sm",
-                    "footer": {"show": False, "reducer": ["sum"], "countRows": False, "fields": ""}},
+        "options": {"frameIndex": 0, "showHeader": True, "cellHeight": "sm"},
         "transformations": transformations(panel, store), "timeFrom": RECENT, "hideTimeOverride": True}
 
 
@@ -188,14 +189,18 @@ class Page:
 
 def _variables(dashboard, store):
     """The variables: the data source first."""
-    source = {"name": "datasource", "label": "Data source", "type": "datasource", "query": store.datasource, "current": {},
-              "hide": 0, "includeAll": False, "multi": False, "options": [], "refresh": 1, "regex": "", "skipUrlSync": False}
-    found = [{"datasource": source_of(store), **one} for one in store.variables() if one["name"] in dashboard.variables]
-    if not dashboard.many:
-        found = [{**one, "multi": False, "includeAll": False, "allValue": None} for one in found]
+    source = {"name": "datasource", "label": "Data source", "type": "datasource", "query": store.datasource}
+    return [source, *(_variable(one, dashboard.many, store) for one in store.variables() if one["name"] in dashboard.variables)]
+
+
+def _variable(one, many, store):
+    """A variable of the store. many: several of its values can be chosen, and all are at first"""
+    found = {name: value for name, value in one.items() if name in VARIABLE}
+    if many:
+        chosen = {"includeAll": True, "allValue": one["allValue"], "current": {"text": ["All"], "value": ["$__all"]}}
     else:
-        found = [{**one, "current": {"selected": True, "text": ["All"], "value": ["$__all"]}} for one in found]
-    return [source, *found]
+        chosen = {"includeAll": False}
+    return {**found, "datasource": source_of(store), "multi": many, **chosen}
 
 
 def _dashboard_link(uid, title, store):

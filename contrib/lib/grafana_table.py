@@ -46,5 +46,5 @@ def transformations(panel, store):
         {"id": "organize", "options": {
             "excludeByName": {}, "indexByName": {name: index for index, name in enumerate((*keys, value))},
             "renameByName": {**{old: new for old, new in zip(keys, panel.by()) if old != new}, value: shown}}},
-        {"id": "sortBy", "options": {"fields": {}, "sort": [{"field": shown, "desc": not panel.lowest}]}},
+        {"id": "sortBy", "options": {"sort": [{"field": shown, "desc": not panel.lowest}]}},
         {"id": "limit", "options": {"limitField": MOST}}]
