@@ -14,9 +14,10 @@ from name import PLUGIN
 from target import EACH, ENTRIES, SERVICE, Target, entry
 
 PLUGIN_SECTION = "The plugin"
+HOST = ("host",)
 KINDS = {"enum": "kind"}    # what a series is counted for, where the catalogue's word is not an operator's
 CATALOGUE = {file: sources[0][1] for _, _, many in series.PROBES for file, _, _, _, sources, _ in many}
-BY_SERVICE, BY_HOST, BY_BOTH = ("service",), ("host",), ("host", "service")
+BY_SERVICE, BY_HOST, BY_BOTH = ("service",), HOST, ("host", "service")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Dashboard:
     rows: tuple             # ((title, (Panel, ...)), ...)
     opened: int             # so many rows are open, the others are collapsed
     many: bool = False      # several values of a variable, or all, can be chosen
-    links: tuple = ()       # uids
+    links: tuple = ()       # ((uid of another, names of the variables that it gets), ...)
 
 
 def counted_for(one):
@@ -92,7 +93,7 @@ def above(graph):
     return [dataclasses.replace(one, draw="line" if one is lines[0] else "dashes") for one in lines]
 
 
-def of_service(graph):
+def service_panel(graph):
     """The panel of the chosen service; None if services have none of the series."""
     drawn = [one for one in graph.series if is_of_services(one)]
     if not drawn:
@@ -112,7 +113,7 @@ def machine_label(one, subject, alone):
     return "* " + (one.label[0].lower() + one.label[1:] if one.label[1:2].islower() else one.label)
 
 
-def of_machine(graph):
+def machine_panel(graph):
     """The panel of the machine, its devices or its CPUs; None if only services have the series."""
     drawn = [one for one in graph.series if machine_subject(one)]
     if not drawn:
@@ -128,7 +129,7 @@ def title_in_catalogue(one):
     return CATALOGUE.get(entry(one.file), one.file).lower()
 
 
-def of_services(graph):
+def overview_panel(graph):
     """The panel of all services of the chosen host: a curve for each series of each."""
     def label(one):
         if "*" not in one.label:
@@ -138,7 +139,7 @@ def of_services(graph):
                  [dataclasses.replace(one, color="") for one in graph.series])
 
 
-def table(graph, by, how="sum", lowest=False):
+def ranking(graph, by, how="sum", lowest=False):
     """A table of services or hosts, sorted by the sum of the graph's series, or by their largest or smallest."""
     targets = tuple(target_of(one, EACH, "*", by=by, how=how) for one in graph.series)
     return Panel(graph.title, graph.unit, targets, "table", helped(graph), graph.series, lowest=lowest)
@@ -168,13 +169,13 @@ def unique(panels):
     return tuple(distinguished(one, alike[one.title]) for one in panels)
 
 
-def row(title, panels):
+def panel_row(title, panels):
     return title, unique([one for one in panels if one])
 
 
-def sections(of):
+def section_rows(of):
     """A row for each section of GRAPHS that has panels. of: makes a panel of a graph, or None"""
-    rows = (row(title, map(of, graphs)) for title, graphs in GRAPHS.items() if title != PLUGIN_SECTION)
+    rows = (panel_row(title, map(of, graphs)) for title, graphs in GRAPHS.items() if title != PLUGIN_SECTION)
     return tuple(one for one in rows if one[1])
 
 
@@ -183,25 +184,25 @@ def graph_with(file):
     return next(graph for graphs in GRAPHS.values() for graph in graphs if any(one.file == file for one in graph.series))
 
 
-def named(title, graph, *drawn):
-    """The graph under another title and with other series."""
+def retitled(title, graph, *drawn):
+    """The graph with another title and other series."""
     return dataclasses.replace(graph, title=title, series=drawn)
 
 
 def worst_services():
     shares = Series("percent-response-*", without=SUCCESSES)
-    yield table(named("Services by threads that wait", THREAD_TIME, *THREAD_TIME.series), BY_BOTH)
-    yield table(named("Services by share of responses that are errors", graph_with(shares.file), shares), BY_BOTH)
-    yield table(named("Services by errors of their upstreams", graph_with(UPSTREAM_ERRORS.file), UPSTREAM_ERRORS), BY_BOTH)
-    yield table(named("Services by slack, lowest first", graph_with(SLACK.file), SLACK), BY_BOTH, "min", True)
+    yield ranking(retitled("Services by threads that wait", THREAD_TIME, *THREAD_TIME.series), BY_BOTH)
+    yield ranking(retitled("Services by share of responses that are errors", graph_with(shares.file), shares), BY_BOTH)
+    yield ranking(retitled("Services by errors of their upstreams", graph_with(UPSTREAM_ERRORS.file), UPSTREAM_ERRORS), BY_BOTH)
+    yield ranking(retitled("Services by slack, lowest first", graph_with(SLACK.file), SLACK), BY_BOTH, "min", True)
     response = graph_with("latency-response-percentile-*")
-    yield table(named("Services by 99th percentile of response time", response, *TAIL), BY_BOTH, "max")
+    yield ranking(retitled("Services by 99th percentile of response time", response, *TAIL), BY_BOTH, "max")
 
 
 def busiest_hosts():
     for graph in OVERVIEW:
         if graph.is_stacked():
-            yield table(dataclasses.replace(graph, title=graph.title.replace("service", "host")), BY_HOST)
+            yield ranking(dataclasses.replace(graph, title=graph.title.replace("service", "host")), BY_HOST)
 
 
 def to_blame():
@@ -209,19 +210,20 @@ def to_blame():
     for layer in LAYERS:
         for rank in (*layer.ranks, *layer.also):
             if rank.title:
-                yield table(Graph(rank.title, rank.column.unit, rank.column.series), BY_SERVICE)
+                yield ranking(Graph(rank.title, rank.column.unit, rank.column.series), BY_SERVICE)
 
 
-def fleet():
-    return row("Services", worst_services()), row("Hosts", busiest_hosts())
+def fleet_rows():
+    return panel_row("Services", worst_services()), panel_row("Hosts", busiest_hosts())
 
 
-def machine():
-    return row("Who is to blame", to_blame()), row("Services", map(of_services, OVERVIEW)), *sections(of_machine)
+def machine_rows():
+    of_services = panel_row("Services", map(overview_panel, OVERVIEW))
+    return panel_row("Who is to blame", to_blame()), of_services, *section_rows(machine_panel)
 
 
-def plugin():
-    return (row(PLUGIN_SECTION, (panel(graph, [target_of(one, PLUGIN) for one in graph.series], graph.series)
+def plugin_rows():
+    return (panel_row(PLUGIN_SECTION, (panel(graph, [target_of(one, PLUGIN) for one in graph.series], graph.series)
                                  for graph in GRAPHS[PLUGIN_SECTION])),)
 
 
@@ -230,14 +232,14 @@ FLEET, SERVICE_UID, MACHINE, PLUGIN_UID = "ebpf-fleet", "ebpf-service", "ebpf-ma
 
 def dashboards():
     return (
-        Dashboard(FLEET, "eBPF: fleet", "The services and hosts that need attention, worst first.", ("host",), fleet(), 2,
-                  many=True, links=(MACHINE, PLUGIN_UID)),
+        Dashboard(FLEET, "eBPF: fleet", "The services and hosts that need attention, worst first.", HOST, fleet_rows(), 2,
+                  many=True, links=((MACHINE, ()), (PLUGIN_UID, ()))),
         Dashboard(SERVICE_UID, "eBPF: service", "One service of one host: its requests, what they wait for, and what it uses.",
-                  ("host", "service"), sections(of_service), 4, links=(FLEET, MACHINE, PLUGIN_UID)),
+                  BY_BOTH, section_rows(service_panel), 4, links=((FLEET, ()), (MACHINE, HOST), (PLUGIN_UID, HOST))),
         Dashboard(MACHINE, "eBPF: machine", "One host: which services use most of it, and its disks, network and CPUs.",
-                  ("host",), machine(), 2, links=(FLEET, PLUGIN_UID)),
+                  HOST, machine_rows(), 2, links=((FLEET, ()), (PLUGIN_UID, HOST))),
         Dashboard(PLUGIN_UID, "eBPF: the plugin", "The ebpf plugin of one host: its cost, what it refused, and its hooks.",
-                  ("host",), plugin(), 1, links=(FLEET, MACHINE)),
+                  HOST, plugin_rows(), 1, links=((FLEET, ()), (MACHINE, HOST))),
     )
 
 

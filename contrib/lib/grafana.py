@@ -4,7 +4,7 @@
 import string
 
 from definitions import BLUE
-from grafana_table import columns, limited, transformations
+from grafana_table import columns, limited, table_steps
 
 SCHEMA = 39
 WIDTH = 24              # of a page, in columns
@@ -90,7 +90,7 @@ def _defaults(panel):
     return found
 
 
-def _curves(panel, store):
+def _curve_members(panel, store):
     """The members of a panel of curves that are its own."""
     custom = {"drawStyle": "line", **(STACK if panel.kind == "stack" else LINE), "showPoints": "never", "spanNulls": CONNECTED,
               "axisLabel": "" if unit_id(panel.unit) in SELF_EXPLAINED else panel.unit.name,
@@ -120,7 +120,7 @@ def _cell_links(panel, store):
                                                     if name in ("host", column))) for column in cells}
 
 
-def _table(panel, store):
+def _table_members(panel, store):
     """The members of a table that are its own."""
     links = _cell_links(panel, store)
     overrides = [override("byName", column, {"links": [links[column]]}) for column in panel.by()]
@@ -130,7 +130,7 @@ def _table(panel, store):
         "type": "table", "targets": [limited(query, panel, store) for query in _queries(panel, store)],
         "fieldConfig": {"defaults": _defaults(panel), "overrides": overrides},
         "options": {"frameIndex": 0, "showHeader": True, "cellHeight": "sm"},
-        "transformations": transformations(panel, store), "timeFrom": RECENT, "hideTimeOverride": True}
+        "transformations": table_steps(panel, store), "timeFrom": RECENT, "hideTimeOverride": True}
 
 
 class Layout:
@@ -157,7 +157,7 @@ class Layout:
         return self.position(WIDTH, 1)
 
 
-class Page:
+class PanelList:
     """The panels of a dashboard for a store."""
 
     def __init__(self, store):
@@ -168,7 +168,7 @@ class Page:
         return self.count
 
     def panel(self, panel):
-        members = (_table if panel.kind == "table" else _curves)(panel, self.store)
+        members = (_table_members if panel.kind == "table" else _curve_members)(panel, self.store)
         width = WIDE if panel.parts or panel.kind == "table" else NARROW
         return {"id": self._id(), "title": panel.title, "description": panel.help, "datasource": source_of(self.store),
                 "gridPos": self.layout.position(width, HEIGHT), "interval": self.store.step, **members}
@@ -203,20 +203,23 @@ def _variable(one, many, store):
     return {**found, "datasource": source_of(store), "multi": many, **chosen}
 
 
-def _dashboard_link(uid, title, store):
-    return {"title": title, "type": "link", "url": f"/d/{uid_of(uid, store)}", "includeVars": True, "keepTime": True,
-            "targetBlank": False, "icon": "dashboard", "tooltip": "", "tags": [], "asDropdown": False}
+def _dashboard_link(uid, title, variables, store):
+    """A link at the top of a dashboard. variables: names of those that the other dashboard gets"""
+    given = "".join(f"&var-{name}=${{{name}}}" for name in variables)
+    return {"title": title, "type": "link", "url": f"/d/{uid_of(uid, store)}?var-datasource=${{datasource}}{given}",
+            "includeVars": False, "keepTime": True, "targetBlank": False, "icon": "dashboard", "tooltip": "", "tags": [],
+            "asDropdown": False}
 
 
 def dashboard_json(dashboard, store, titles):
     """A dashboard for a store, as Grafana imports it. titles: of all dashboards, by uid"""
-    page = Page(store)
+    found = PanelList(store)
     panels = [panel for index, (title, many) in enumerate(dashboard.rows)
-              for panel in page.row(title, many, index < dashboard.opened)]
+              for panel in found.row(title, many, index < dashboard.opened)]
     return {
         "uid": uid_of(dashboard.uid, store), "title": f"{dashboard.title} ({store.name})", "description": dashboard.description,
         "tags": ["collectd", "ebpf", store.datasource], "schemaVersion": SCHEMA, "version": 1, "editable": True,
         "graphTooltip": 1, "refresh": "10s", "time": {"from": "now-1h", "to": "now"}, "timezone": "browser", "timepicker": {},
         "fiscalYearStartMonth": 0, "weekStart": "", "annotations": {"list": []},
         "templating": {"list": _variables(dashboard, store)},
-        "links": [_dashboard_link(uid, titles[uid], store) for uid in dashboard.links], "panels": panels}
+        "links": [_dashboard_link(uid, titles[uid], variables, store) for uid, variables in dashboard.links], "panels": panels}

@@ -36,7 +36,7 @@ def _reduced(panel, store):
     return steps
 
 
-def transformations(panel, store):
+def table_steps(panel, store):
     """Make rows of series: columns for the host and the service, one value for all series of a row, and the first rows."""
     keys, value, shown = columns(panel, store), f"{LAST} ({panel.how()})", panel.unit.name
     fields = {key: {"operation": "groupby", "aggregations": []} for key in keys}

@@ -78,7 +78,7 @@ def is_queried(file, kind, source, found):
                for one, its_source in found)
 
 
-def test_catalogue(check):
+def test_whole_catalogue(check):
     """Each series is on the dashboard of what it is counted for."""
     each = queried("ebpf-machine", EACH.__eq__)
     of = {"service": queried("ebpf-service", SERVICE.__eq__), "probe": queried("ebpf-machine", EACH.__ne__), "device": each,
@@ -200,7 +200,7 @@ def test_styles(check):
     check.equal("the lowest first", steps["sortBy"]["sort"], [{"field": "percent", "desc": False}])
 
 
-def test_units(check):
+def test_grafana_units(check):
     for one, want in ((unit.SECONDS, "s"), (unit.BYTES, "bytes"), (unit.BYTE_RATE, "binBps"), (unit.SHARE, "percent"),
                       (unit.CPU, "percent"), (unit.RATE, "count:/s"), (unit.THREADS, "short"), (unit.NUMBER, "none"),
                       (unit.SQUARES, "sci"), (unit.Unit("hertz"), "hertz"), (unit.Unit("percent of all CPUs"), "percent")):
@@ -225,5 +225,6 @@ def test_tool(check):
 
 
 with Check() as checks:
-    for test in (test_graphs, test_catalogue, test_novel, test_titles, test_json, test_styles, test_units, test_tool):
+    for test in (test_graphs, test_whole_catalogue, test_novel, test_titles, test_json, test_styles, test_grafana_units,
+                 test_tool):
         test(checks)
