@@ -45,6 +45,7 @@ E2E_TESTS = \
 	tests/e2e/test_tidy.py
 LONG_E2E_TESTS = \
 	tests/e2e/test_evidence.py \
+	tests/e2e/test_grafana_schema.py \
 	tests/e2e/test_minute.py \
 	tests/e2e/test_pages.py \
 	tests/e2e/test_tutorial.py \
