@@ -51,7 +51,8 @@ type Variable<Id, Query> = Replace<grafana.VariableModel, { type: "query", datas
     Replace<grafana.VariableModel, { type: "custom" | "constant" | "textbox" | "interval", query: string, datasource?: never }>;
 
 type Dashboard<Id, Query, Choice> = Replace<grafana.Dashboard, {
-    uid: string, title: string, panels: (AnyPanel<Id, Query> | Row<Id, Query>)[], templating: { list: Variable<Id, Choice>[] } }>;
+    uid: string, title: string, panels: (AnyPanel<Id, Query> | Row<Id, Query>)[],
+    templating: { list: Variable<Id, Choice>[] } }>;
 
 // Queries of Graphite and InfluxDB are in no package: these are the members of one that is written in the store's language.
 type Query<Id> = { refId: string, datasource?: Source<Id>, hide?: boolean };
