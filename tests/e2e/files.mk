@@ -5,6 +5,7 @@ E2E_TESTS = \
 	tests/e2e/test_bpftrace.py \
 	tests/e2e/test_bpftrace_program.py \
 	tests/e2e/test_check.py \
+	tests/e2e/test_collection3.py \
 	tests/e2e/test_commands.py \
 	tests/e2e/test_configurations.py \
 	tests/e2e/test_writing.py \
@@ -44,6 +45,7 @@ E2E_TESTS = \
 	tests/e2e/test_targets.py \
 	tests/e2e/test_tidy.py
 LONG_E2E_TESTS = \
+	tests/e2e/test_collection3_pictures.py \
 	tests/e2e/test_evidence.py \
 	tests/e2e/test_grafana_schema.py \
 	tests/e2e/test_minute.py \
