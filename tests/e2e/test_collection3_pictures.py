@@ -20,7 +20,8 @@ EXAMPLE = "/usr/share/doc/collectd-core/examples/collection3"
 MODULES = {"Config::General": "libconfig-general-perl", "Regexp::Common": "libregexp-common-perl",
            "HTML::Entities": "libhtml-parser-perl", "RRDs": "librrds-perl", "URI::Escape": "liburi-perl",
            "CGI": "libcgi-pm-perl"}
-KEYS = {"percentile-*": ("50", "90", "95", "99"), "upstream-*": ("10.0.0.1:80", "cache"), "response-*": ("2xx", "5xx", "timeout")}
+KEYS = {"percentile-*": ("50", "90", "95", "99"), "upstream-*": ("10.0.0.1:80", "cache"),
+        "response-*": ("2xx", "5xx", "timeout")}
 SPAN = 600      # seconds with values
 PNG = b"\x89PNG\r\n\x1a\n"
 
