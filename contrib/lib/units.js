@@ -81,19 +81,22 @@ const Axis = {
     return {low: bottom, high: top ? bottom + 1.02 * (top - bottom) : end, log: false, labels};
   },
 
+  /* Choices of labels, the most first: each stride of powers, and the steps from one power to the next. */
+  DECIMAL: [[1, [1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9]], [1, [1, 1.5, 2, 3, 4, 6, 8]], [1, [1, 2, 5]], [1, [1, 3]],
+            [1, [1]], [2, [1]], [3, [1]], [9, [1]]],
+  BINARY: [[1, [1, 1.25, 1.5, 1.75]], [1, [1, 1.5]], [1, [1]], [2, [1]], [5, [1]], [10, [1]], [20, [1]]],
+
   /* For positive values; others are at the bottom. As many labels as there is room for. */
-  logarithmic(least, most) {
-    const low = Math.log10(least) - 0.05, high = Math.max(Math.log10(most) + 0.05, low + 0.4);
-    const choices = [[1, [1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9]], [1, [1, 1.5, 2, 3, 4, 6, 8]], [1, [1, 2, 5]], [1, [1, 3]],
-                     [1, [1]], [2, [1]], [3, [1]], [9, [1]]];
+  logarithmic(least, most, unit) {
+    const low = 10 ** (Math.log10(least) - 0.05), high = Math.max(10 ** (Math.log10(most) + 0.05), low * 10 ** 0.4);
+    const [base, log, choices] = unit.base === 1024 ? [2, Math.log2, Axis.BINARY] : [10, Math.log10, Axis.DECIMAL];
     const labels = ([stride, steps]) => {
       const found = [];
-      for (let power = Math.floor(low / stride) * stride; power <= Math.ceil(high); power += stride)
-        found.push(...steps.map(step => step * 10 ** power));
-      return found.filter(one => Math.log10(one) >= low && Math.log10(one) <= high);
+      for (let power = Math.floor(log(low) / stride) * stride; power <= Math.ceil(log(high)); power += stride)
+        found.push(...steps.map(step => step * base ** power));
+      return found.filter(one => one >= low && one <= high);
     };
-    return {low: 10 ** low, high: 10 ** high, log: true,
-            labels: choices.map(labels).find(found => found.length <= Axis.MOST)};
+    return {low, high, log: true, labels: choices.map(labels).find(found => found.length <= Axis.MOST) ?? []};
   },
 
   /* chart: has unit, log and top */
@@ -101,7 +104,7 @@ const Axis = {
     const positive = values.filter(value => value > 0), least = (many, start) => many.reduce((a, b) => Math.min(a, b), start);
     const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
     if (chart.log && positive.length)
-      return Axis.logarithmic(least(positive, Infinity), high);
+      return Axis.logarithmic(least(positive, Infinity), high, chart.unit);
     return Axis.linear(least(values, 0), Math.max(0, high), chart.unit, chart.top);
   },
 };

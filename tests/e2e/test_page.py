@@ -287,6 +287,8 @@ def axes(pages):
     seconds = {"log": True, "small": True, "symbol": "s"}
     check.equal("a short logarithmic one", labels([0.0102, 0.0104], **seconds), ["10 ms", "15 ms", "20 ms"])
     check.equal("a long one", labels([1e-6, 10], **seconds), ["1 µs", "100 µs", "10 ms", "1 s"])
+    check.equal("a logarithmic one of bytes", labels([700, 44000], log=True, base=1024, symbol="B"),
+                ["1 KiB", "4 KiB", "16 KiB"])
     day = 86400
     for what, seconds, wanted in (("minutes", 600, ["03:00", "03:05", "03:10"]), ("hours", day / 2, ["04:00", "08:00", "12:00"]),
                                   ("days", 3 * day, ["Fri", "Sat", "Sun", "Mon"]),
