@@ -23,7 +23,7 @@ OPTIONS = "--noEmit --strict --skipLibCheck --module esnext --moduleResolution b
 TYPES = os.path.join(TOP, "tests", "e2e", "grafana", "types.ts")
 STORES = "prometheus", "graphite", "influxdb"
 # Records of transformations, whose members are names of fields.
-BY_NAME = "excludeByName", "includeByName", "indexByName", "renameByName"
+BY_NAME = "excludeByName", "fields", "includeByName", "indexByName", "renameByName"
 
 
 def fetch(directory):
@@ -98,7 +98,7 @@ def of_kinds(dashboards):
     for store, dashboard in dashboards:
         for path in members(dashboard):
             kind = store, kind_of(path, dashboard)
-            if kind in seen or any(name in BY_NAME for name in path[:-1]):
+            if kind in seen or path[-2:-1] and path[-2] in BY_NAME:
                 continue
             seen.add(kind)
             place = path[1:2] if path[0] == "panels" else ()

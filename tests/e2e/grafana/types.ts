@@ -34,7 +34,11 @@ type Transformers = { filterFieldsByName: "filterFieldsByNameTransformer", group
     joinByField: "joinByFieldTransformer", labelsToFields: "labelsToFieldsTransformer", limit: "limitTransformer",
     merge: "mergeTransformer", organize: "organizeFieldsTransformer", reduce: "reduceTransformer",
     renameByRegex: "renameByRegexTransformer", sortBy: "sortByTransformer" };
-type Transformation = { [Id in keyof Transformers]: { id: Id, options: Options<Transformers[Id]> } }[keyof Transformers];
+// This one is in no package.
+type ExtractFields = { id: "extractFields", options: {
+    source: string, format: "auto" | "delimiter" | "json" | "kvp" | "regexp", regExp?: string, replace?: boolean, keepTime?: boolean } };
+type Transformation =
+    { [Id in keyof Transformers]: { id: Id, options: Options<Transformers[Id]> } }[keyof Transformers] | ExtractFields;
 
 type Panel<Type, Settings, Custom, Id, Query> = Replace<grafana.Panel, {
     type: Type, title: string, gridPos: grafana.GridPos, datasource: Source<Id>, options: Json<Settings>,
