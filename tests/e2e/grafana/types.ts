@@ -35,8 +35,8 @@ type Transformers = { filterFieldsByName: "filterFieldsByNameTransformer", group
     merge: "mergeTransformer", organize: "organizeFieldsTransformer", reduce: "reduceTransformer",
     renameByRegex: "renameByRegexTransformer", sortBy: "sortByTransformer" };
 // This one is in no package.
-type ExtractFields = { id: "extractFields", options: {
-    source: string, format: "auto" | "delimiter" | "json" | "kvp" | "regexp", regExp?: string, replace?: boolean, keepTime?: boolean } };
+type Extraction = { source: string, format: "auto" | "kvp" | "regexp", regExp?: string, replace?: boolean, keepTime?: boolean };
+type ExtractFields = { id: "extractFields", options: Extraction };
 type Transformation =
     { [Id in keyof Transformers]: { id: Id, options: Options<Transformers[Id]> } }[keyof Transformers] | ExtractFields;
 
