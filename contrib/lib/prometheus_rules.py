@@ -28,6 +28,11 @@ def recorded():
     return found
 
 
+def files():
+    """{path below the directory of dashboards: text}"""
+    return {"prometheus/rules.yml": yaml()}
+
+
 def yaml():
     """The file of rules."""
     return HEAD + "".join(f"      - record: {name}\n        expr: {counter} / {divisor}\n"
