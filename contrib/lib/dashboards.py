@@ -11,7 +11,7 @@ from definitions import GRAPHS, OVERVIEW, SLACK, SUCCESSES, TAIL, THREAD_TIME, U
 from explain import explanation
 from layers import LAYERS
 from name import PLUGIN
-from target import EACH, ENTRIES, SERVICE, Target, entry
+from query import EACH, ENTRIES, SERVICE, Target, entry
 
 PLUGIN_SECTION = "The plugin"
 HOST = ("host",)

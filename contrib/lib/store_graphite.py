@@ -3,7 +3,7 @@
 is there if the type has several. A dot within a part is an underscore. Counters are stored as they are."""
 
 from dashboard_store import DashboardStore, variable
-from target import EACH, HOSTS, NUMBER, PRESENT, PROCESS, SERVICE, SOURCES, alternatives, escaped, excluded_subjects
+from query import EACH, HOSTS, NUMBER, PRESENT, PROCESS, SERVICE, SOURCES, alternatives, escaped, excluded_subjects
 
 NODES = {"host": 1, "service": 3, "key": 5}
 

@@ -3,7 +3,7 @@
 (the subject), type and type_instance. Counters are stored as they are."""
 
 from dashboard_store import DashboardStore, variable
-from target import EACH, HOSTS, NUMBER, PRESENT, PROCESS, alternatives, escaped, excluded_subjects
+from query import EACH, HOSTS, NUMBER, PRESENT, PROCESS, alternatives, escaped, excluded_subjects
 
 TAGS = {"host": "host", "service": "instance", "key": "type_instance"}
 SERIES = "host, instance, type, type_instance"      # what the points of a series have in common

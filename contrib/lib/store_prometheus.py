@@ -6,7 +6,7 @@ import functools
 import relabel
 from dashboard_store import DashboardStore, variable
 from name import varying
-from target import EACH, ENTRIES, HOSTS, PRESENT, SERVICE, alternatives
+from query import EACH, ENTRIES, HOSTS, PRESENT, SERVICE, alternatives
 
 SUBJECTS = "service", "device", "cpu"   # labels
 

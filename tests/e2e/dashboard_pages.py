@@ -43,19 +43,19 @@ def values_on(grid, points):
     return [points.get(moment, math.nan) for moment in grid.times()]
 
 
-def curves_of_target(one, answers, grid, first):
+def curves_of_target(one, replies, grid, first):
     """one: the definitions.Series that says how the target is drawn; first: how many curves there are before"""
-    for number, (label, points) in enumerate(answers):
+    for number, (label, points) in enumerate(replies):
         values = values_on(grid, points)
         color = "" if one.color == "text" else one.color
         yield Curve(label, one.draw, color or PALETTE[(first + number) % len(PALETTE)], grid, values,
                     max(known(values), default=math.nan), "percentile" in one.file)
 
 
-def rows_of_table(panel, answers, grid):
+def rows_of_table(panel, replies, grid):
     """A curve for each row: the values of all targets, combined."""
     found = {}
-    for label, points in (one for many in answers for one in many):
+    for label, points in (one for many in replies for one in many):
         for moment, value in points.items():
             found.setdefault(label, {}).setdefault(moment, []).append(value)
     combine = COMBINED[panel.how()]
@@ -64,20 +64,20 @@ def rows_of_table(panel, answers, grid):
         yield Curve(label, "line", PALETTE[number % len(PALETTE)], grid, values, max(known(values), default=math.nan))
 
 
-def curves_of_panel(panel, answers, grid):
+def curves_of_panel(panel, replies, grid):
     if panel.kind == "table":
-        return list(rows_of_table(panel, answers, grid))
+        return list(rows_of_table(panel, replies, grid))
     curves = []
-    for one, many in zip(panel.series, answers):
+    for one, many in zip(panel.series, replies):
         curves += curves_of_target(one, many, grid, len(curves))
     stacked = [curve for curve in curves if curve.draw in ("stack", "cap")]
     lines = [curve for curve in curves if curve.draw not in ("stack", "cap")]
     return parts.layers(stacked) + lines if panel.parts else stacked + lines
 
 
-def chart_of(panel, answers, grid):
+def chart_of(panel, replies, grid):
     graph = Graph(panel.title, panel.unit, panel.series, log=panel.log, top=panel.top, parts=panel.parts, help=panel.help)
-    curves = curves_of_panel(panel, answers, grid)
+    curves = curves_of_panel(panel, replies, grid)
     return Chart(graph, curves if panel.parts else largest(curves, PALETTE))
 
 

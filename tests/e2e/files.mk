@@ -42,7 +42,7 @@ E2E_TESTS = \
 	tests/e2e/test_functions.py \
 	tests/e2e/test_quickstart.py \
 	tests/e2e/test_threshold.py \
-	tests/e2e/test_targets.py \
+	tests/e2e/test_queries.py \
 	tests/e2e/test_tidy.py
 LONG_E2E_TESTS = \
 	tests/e2e/test_collection3_pictures.py \

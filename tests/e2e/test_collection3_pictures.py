@@ -41,8 +41,8 @@ def install(directory, data):
     shutil.copytree(EXAMPLE, target)
     for path, text in collection3.files().items():
         is_module = path.endswith(".pm")
-        place = os.path.join(target, "lib/Collectd/Graph/Type" if is_module else "etc", os.path.basename(path))
-        with open(place, "w", encoding="utf-8") as file:
+        copied = os.path.join(target, "lib/Collectd/Graph/Type" if is_module else "etc", os.path.basename(path))
+        with open(copied, "w", encoding="utf-8") as file:
             file.write(text if is_module else text.replace('DataDir "/var/lib/collectd/rrd"', f'DataDir "{data}"'))
     return target
 

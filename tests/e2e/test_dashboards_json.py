@@ -25,7 +25,7 @@ from definitions import GRAPHS, OVERVIEW, UNDRAWN  # noqa: E402
 from grafana import dashboard_json, reference, unit_id  # noqa: E402
 from layers import LAYERS  # noqa: E402
 from name import PLUGIN  # noqa: E402
-from targets import EACH, SERVICE, STORES  # noqa: E402
+from queries import EACH, SERVICE, STORES  # noqa: E402
 
 WIDTH = 24
 TITLES = {one.uid: one.title for one in DASHBOARDS}

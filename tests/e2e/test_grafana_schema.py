@@ -101,9 +101,9 @@ def of_kinds(dashboards):
             if kind in seen or path[-2:-1] and path[-2] in BY_NAME:
                 continue
             seen.add(kind)
-            place = path[1:2] if path[0] == "panels" else ()
-            small = {**dashboard, "panels": [dashboard["panels"][position] for position in place]}
-            yield store, small, ("panels", 0, *path[2:]) if place else path
+            numbers = path[1:2] if path[0] == "panels" else ()
+            small = {**dashboard, "panels": [dashboard["panels"][position] for position in numbers]}
+            yield store, small, ("panels", 0, *path[2:]) if numbers else path
 
 
 def load(directory):

@@ -15,8 +15,8 @@ sys.dont_write_bytecode = True
 import relabel  # noqa: E402
 from definitions import GRAPHS  # noqa: E402
 from series import PROBES  # noqa: E402
-from target import SOURCES  # noqa: E402
-from targets import EACH, GRAPHITE, INFLUXDB, PROMETHEUS, STORES, Target  # noqa: E402
+from query import SOURCES  # noqa: E402
+from queries import EACH, GRAPHITE, INFLUXDB, PROMETHEUS, STORES, Target  # noqa: E402
 
 HOST, CHOSEN = "h1", "web.1"
 SERVICES = CHOSEN, "app-2-1"
@@ -83,7 +83,7 @@ def chosen(text):
     return text.replace("$host", HOST).replace("$service", CHOSEN)
 
 
-def holds(value, operator, text):
+def is_true(value, operator, text):
     if operator in ("=", "!="):
         return (value == text) == (operator == "=")
     return bool(re.search(text, value)) == (operator == "=~")
@@ -98,7 +98,7 @@ def grouped(many, key):
 
 def meets(labels, conditions):
     """conditions: (label, operator, text)"""
-    return all(holds(labels.get(label, ""), operator, text) for label, operator, text in conditions)
+    return all(is_true(labels.get(label, ""), operator, text) for label, operator, text in conditions)
 
 
 AT_PROMETHEUS = {one: relabel.renamed(one.file, one.source, one.subject) for one in ALL}

@@ -4,7 +4,7 @@
 from store_graphite import GraphiteStore
 from store_influxdb import InfluxDBStore
 from store_prometheus import PrometheusStore
-from target import EACH, SERVICE, Target
+from query import EACH, SERVICE, Target
 
 __all__ = ["EACH", "GRAPHITE", "INFLUXDB", "PROMETHEUS", "SERVICE", "STORES", "Target"]
 
