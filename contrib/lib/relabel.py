@@ -3,7 +3,6 @@
 ebpf (the service), type (the type instance) and instance (the host): rules as text, and what they make of a name."""
 
 import collections
-import dataclasses
 import functools
 import re
 
