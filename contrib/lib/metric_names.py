@@ -218,7 +218,7 @@ OF_DEVICES = ("completed_.+|merged_.+|(?:discard|discarded|flush)_.+|errors_tota
 DISK = f"(ebpf_disk_(?:{OF_DEVICES}));"
 AFTER = (
     Rule(("__name__", "service"), DISK + "(.+)", "device", "${2}"),
-    Rule(("__name__", "service"), "ebpf_(?:softirq|hardirq|cpu_).+;cpu([0-9]+)", "cpu"),
+    Rule(("__name__", "service"), "ebpf_(?:softirq|hardirq|cpu_runqueue|cpu_frequency).+;cpu([0-9]+)", "cpu"),
     Rule(("__name__", "service"), f"ebpf_(.+);(?:{OF_MACHINE})", "__name__", "ebpf_machine_${1}"),
     Rule(("__name__", "service"), "ebpf_(.+);.+-([0-9]+-[0-9]{3,})", "process", "${2}"),
     Rule(("__name__", "service"), "ebpf_(.+);(.+)-[0-9]+-[0-9]{3,}", "service", "${2}"),
