@@ -90,11 +90,16 @@ def _defaults(panel):
     return found
 
 
+def _scale(panel):
+    """The axis of values. Its lines are round figures: powers of 2 for bytes."""
+    return {"type": "log", "log": 2 if panel.unit.base == 1024 else 10} if panel.log else {"type": "linear"}
+
+
 def _curve_members(panel, store):
     """The members of a panel of curves that are its own."""
     custom = {"drawStyle": "line", **(STACK if panel.kind == "stack" else LINE), "showPoints": "never", "spanNulls": CONNECTED,
               "axisLabel": "" if unit_id(panel.unit) in SELF_EXPLAINED else panel.unit.name,
-              "scaleDistribution": {"type": "log", "log": 10} if panel.log else {"type": "linear"}}
+              "scaleDistribution": _scale(panel)}
     overrides = [override("byFrameRefID", reference(index), properties)
                  for index, series in enumerate(panel.series) if (properties := _properties(series, panel.kind))]
     return {

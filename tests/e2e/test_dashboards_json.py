@@ -192,6 +192,9 @@ def test_styles(check):
     check.equal("of slack", (slack["min"], slack["max"]), (0, 100))
     response = one_panel("ebpf-service", "Response time")
     check.equal("logarithmic", response["fieldConfig"]["defaults"]["custom"]["scaleDistribution"], {"type": "log", "log": 10})
+    sizes = one_panel("ebpf-service", "Bytes received per connection")
+    scale = sizes["fieldConfig"]["defaults"]["custom"]["scaleDistribution"]
+    check.equal("logarithmic, of bytes", scale, {"type": "log", "log": 2})
     check.equal("dashes", override_of(response, 0)["custom.lineStyle"]["fill"], "dash")
     memory = one_panel("ebpf-service", "Memory")
     check.equal("not drawn", override_of(memory, 3)["custom.hideFrom"]["viz"], True)
