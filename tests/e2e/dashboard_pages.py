@@ -134,7 +134,8 @@ def shoot(browser, path, width, picture):
     browser.open("file://" + path, width)
     browser.until("document.querySelector('figure canvas') !== null")
     height, pictures = browser.run(DRAWN), []
-    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=min(height, PIECE), deviceScaleFactor=1, mobile=False)
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=min(height, PIECE), deviceScaleFactor=1,
+                 mobile=False)
     for number, top in enumerate(range(0, max(1, browser.run(DRAWN) - OVERLAP), PIECE - OVERLAP)):
         browser.run(f"new Promise(done => (scrollTo(0, {top}), setTimeout(done, 300)))")
         pictures.append(f"{picture}-{number}.png")
