@@ -31,7 +31,7 @@ class InfluxDBStore(DashboardStore):
             # A rate of neighbours is right whatever the step is; one of the values of two steps is not.
             points = f"FROM (SELECT non_negative_derivative(value, 1s) AS rate {points} GROUP BY {SERIES}) WHERE $timeFilter"
             value = "rate"
-        scale = "" if target.scale == 1 else f" * {target.scale:g}"
+        scale = "" if target.scale == 1 else f" * {_decimal(target.scale)}"
         name = " AS v" if target.by else ""
         return f"SELECT mean({value}){scale}{name} {points} GROUP BY time($__interval), {SERIES} fill(none)"
 
@@ -82,3 +82,8 @@ class InfluxDBStore(DashboardStore):
         return [variable("host", f"{tags} host", several=".*"),
                 variable("service", f"{tags} instance WHERE host =~ /^{HOSTS}$/ AND type = '{PRESENT}'"
                                     f" AND instance !~ /{PROCESS}$/")]
+
+
+def _decimal(number):
+    """InfluxQL knows no exponents."""
+    return f"{number:.12f}".rstrip("0").rstrip(".")
