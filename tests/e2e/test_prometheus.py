@@ -28,12 +28,12 @@ time.sleep(1000)
 
 
 class Prometheus(receiver.Receiver):
-    def __init__(self, test, *targets):
+    def __init__(self, test, *targets, every="250ms"):
         directory = test.mkdir("prometheus")
         self.port, = receiver.free_ports(1)
         configuration = receiver.write(f"{directory}/prometheus.yml", receiver.sample(
             "receiver-prometheus-server.yml",
-            {'"127.0.0.1:9103"': ", ".join(f'"127.0.0.1:{target}"' for target in targets), "10s": "250ms"}))
+            {'"127.0.0.1:9103"': ", ".join(f'"127.0.0.1:{target}"' for target in targets), "10s": every}))
         super().__init__(directory, [
             "prometheus", f"--config.file={configuration}", f"--storage.tsdb.path={directory}/data",
             f"--web.listen-address=127.0.0.1:{self.port}"], self.responses)

@@ -112,6 +112,11 @@ class Check(Comparisons):
     def make_dir(where):
         return tempfile.mkdtemp(prefix="ebpf-test.", dir=where)
 
+    def mkdir(self, name):
+        path = os.path.join(self.dir, name)
+        os.makedirs(path, exist_ok=True)
+        return path
+
     def clean(self):
         if self.failed:
             print(f"what was made is in {self.dir}")

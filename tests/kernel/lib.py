@@ -317,8 +317,3 @@ class Test(Check):
         shutil.copy(installed, copy)
         return subprocess.Popen([copy, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                 cwd=self.disk, start_new_session=True, preexec_fn=die_with_test)
-
-    def mkdir(self, name):
-        path = os.path.join(self.dir, name)
-        os.makedirs(path, exist_ok=True)
-        return path
