@@ -11,6 +11,7 @@ E2E_TESTS = \
 	tests/e2e/test_writing.py \
 	tests/e2e/test_convert.py \
 	tests/e2e/test_dashboards_json.py \
+	tests/e2e/test_dashboards.py \
 	tests/e2e/test_definitions.py \
 	tests/e2e/test_events.py \
 	tests/e2e/test_graph.py \
@@ -46,6 +47,7 @@ E2E_TESTS = \
 	tests/e2e/test_tidy.py
 LONG_E2E_TESTS = \
 	tests/e2e/test_collection3_pictures.py \
+	tests/e2e/test_dashboards_live.py \
 	tests/e2e/test_evidence.py \
 	tests/e2e/test_grafana_schema.py \
 	tests/e2e/test_minute.py \

@@ -42,6 +42,10 @@ PARTS = {
                 ("faults/run",), pages=("why-slow.md",)),
     "pages": Part("Cost of the pages of ebpf-graph",
                   "Services with a year of values each, drawn twice.", ("pages/run",)),
+    "dashboards": Part("Queries of the dashboards, at each store",
+                       "Stores that one collectd with all probes has filled under load: the curves of each query of each panel, compared "
+                       "with what its csv plugin has written.",
+                       ("dashboards/run",)),
     "exporter": Part("Examples of ebpf_exporter as probes",
                      "Needs a checkout of that project: `make measure PARTS=exporter EXPORTER=DIRECTORY`.",
                      ("foreign/run",), pages=("ebpf-exporter.md",)),
