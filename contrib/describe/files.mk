@@ -5,8 +5,8 @@
 ebpf_describe_SOURCES = contrib/describe/describe.c contrib/describe/help.c contrib/describe/help.h \
 	contrib/describe/types.c contrib/describe/types.h
 TYPES_DB = /usr/share/collectd/types.db
-described = README.md conf/receiver-prometheus-server.yml contrib/lib/series.py contrib/lib/texts.py \
-	docs/collectd-ebpf-metrics.pod docs/costs.md docs/receivers.md docs/rollout.md
+described = README.md conf/receiver-prometheus-server.yml contrib/lib/series.py contrib/lib/texts.py conf/threshold.conf \
+	docs/collectd-ebpf-metrics.pod docs/costs.md docs/howto/alert.md docs/receivers.md docs/rollout.md
 series.json: ebpf-describe $(probe_objects) Makefile
 	$(AM_V_GEN)./ebpf-describe '$(TYPES_DB)' $(probe_objects) >$@.tmp && mv $@.tmp $@
 describe: series.json

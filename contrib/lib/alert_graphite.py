@@ -1,17 +1,91 @@
 # SPDX-License-Identifier: MIT
-"""The alerts as queries."""
+"""The alerts as render targets of Graphite 1.1. A service is in alarm if the last value of its series that is not null is above 0:
+the smallest excess over the limits of the rule, each in its unit. A moving window is of the steps before its own."""
+
+from definitions import SUCCESSES
+
+OF_SERVICES = "collectd.*.ebpf.*"
+SERVICE_NODE = 3
+RATE = "movingAverage(perSecond(%.total_requests),3)"
+P99 = "%.latency.response-percentile-99"
+SLACK = "%.percent.slack"
+KEPT = "%.current_connections.close_wait"
+THROTTLED = "%.percent.cpu_periods_throttled"
+SUCCEEDED = f"response-({'|'.join(sorted(SUCCESSES))})$"
+UPSTREAMS = f"{OF_SERVICES}.latency.upstream-*-percentile-90"
+
+
+def over(series, limit):
+    """Above 0 where all of a reading and the two before it are over the limit."""
+    return f"offset(minSeries({series},movingMin({series},2)),{-limit:g})"
+
+
+def under(series, limit):
+    return f"offset(scale(maxSeries({series},movingMax({series},2)),-1),{limit:g})"
+
+
+def exceeds(series, times, other):
+    """Above 0 where a series is more than so many times of another one."""
+    return f"sumSeries({series},scale({other},{-times:g}))"
+
+
+def requests(per_second, instead=""):
+    """Where there are more requests per second. instead: a series of services that may have no requests"""
+    rate = f"fallbackSeries({RATE},scale({instead},0))" if instead else RATE
+    return f"offset({rate},{-per_second:g})"
+
+
+def of_each(series, *conditions, node=SERVICE_NODE):
+    """The query. series: that a service needs; conditions: each above 0 where it is true, with % for the service's path"""
+    return f'applyByNode({series},{node},"minSeries({",".join(conditions)})","%")'
+
+
+def day(series, before=False):
+    """What slack falls below in 72 minutes of a day. The request must be of 24 hours."""
+    return f"nPercentile(timeShift({series},'1d'),5)" if before else f"nPercentile({series},5)"
+
 
 GRAPHITE = {
-    "EbpfSaturated": "none: TODO",
-    "EbpfSaturatedSoon": "none: TODO",
-    "EbpfSlowerThanYesterday": "none: TODO",
-    "EbpfErrors": "none: TODO",
-    "EbpfStuck": "none: TODO",
-    "EbpfConnectionLeak": "none: TODO",
-    "EbpfCpuThrottled": "none: TODO",
-    "EbpfMemoryLimitNear": "none: TODO",
-    "EbpfOomKill": "none: TODO",
-    "EbpfDiskSlow": "none: TODO",
-    "EbpfUpstreamSlow": "none: TODO",
-    "EbpfBlind": "none: TODO",
+    "EbpfSaturated": of_each(
+        f"{OF_SERVICES}.percent.slack", under(SLACK, 5), requests(1),
+        "offset(sumSeries(%.latency.in_socket,%.latency.in_queue,%.latency.in_runqueue),-0.01)"),
+    "EbpfSaturatedSoon": of_each(
+        f"{OF_SERVICES}.percent.slack",
+        f"offset(sumSeries(scale({day(SLACK)},-4),scale({day(SLACK, True)},3)),5)",
+        f"offset(sumSeries({day(SLACK, True)},scale({day(SLACK)},-1)),-2)",
+        f"offset(scale({day(SLACK)},-1),50)"),
+    "EbpfSlowerThanYesterday": of_each(
+        f"{OF_SERVICES}.latency.response-percentile-99", over(P99, 0.1), requests(1),
+        exceeds(P99, 3, f"movingAverage(timeShift({P99},'1d'),'1h')")),
+    "EbpfErrors": of_each(
+        f"exclude({OF_SERVICES}.percent.response-*,'{SUCCEEDED}')",
+        over(f"sumSeries(exclude(%.percent.response-*,'{SUCCEEDED}'))", 5), requests(1)),
+    "EbpfStuck": of_each(
+        f"{OF_SERVICES}.gauge.requests_oldest", "offset(%.gauge.requests_oldest,-20)",
+        "offset(sumSeries(%.gauge.requests_in_progress,%.gauge.requests_waiting),-1.9)",
+        exceeds("movingAverage(perSecond(%.total_requests),'1h')", 4, RATE)),
+    "EbpfConnectionLeak": of_each(
+        f"{OF_SERVICES}.current_connections.close_wait", f"offset({exceeds(KEPT, 1, f'movingMin({KEPT},{chr(39)}1h{chr(39)})')},-20)",
+        f"minSeries(derivative({KEPT}),movingMin(derivative({KEPT}),1))"),
+    "EbpfCpuThrottled": of_each(
+        f"{OF_SERVICES}.percent.cpu_periods_throttled", over(THROTTLED, 25), requests(0.1, THROTTLED)),
+    "EbpfMemoryLimitNear": of_each(
+        f"{OF_SERVICES}.memory.limit", over("divideSeries(%.ps_rss,%.memory.limit)", 0.9),
+        under("divideSeries(%.ps_rss,%.memory.limit)", 1.0001)),
+    "EbpfOomKill": of_each(
+        f"{OF_SERVICES}.total_events.oom_kills", "nonNegativeDerivative(%.total_events.oom_kills)"),
+    "EbpfDiskSlow": of_each(f"{OF_SERVICES}.latency.in_disk", over("%.latency.in_disk", 0.05), requests(0.5)),
+    "EbpfUpstreamSlow": of_each(
+        UPSTREAMS, over("%", 0.25), exceeds("%", 3, "movingMedian(%,'5h')"), node=5),
+    "EbpfBlind": "group(" + ",".join((
+        of_each("collectd.*.ebpf.self.count.tier_*", under("%", 1), node=5),
+        "offset(scale(movingSum(isNonNull(collectd.*.ebpf.self.objects.services),3),-1),0.5)")) + ")",
 }
+# What a query leaves out of its alert, and why.
+LESS = {
+    "EbpfDiskSlow": "without the disk's own figures, which have the disk in place of the service in their paths",
+    "EbpfUpstreamSlow": "without the service's own figures, which have another path",
+    "EbpfSaturatedSoon": "without the week before and the requests; the request must be of 24 hours",
+    "EbpfSlowerThanYesterday": "yesterday's values are those of minutes, so the alarm may come after more than 60 s",
+}
+FROM = {"EbpfSaturatedSoon": "-24h"}
