@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The alerts as render targets of Graphite 1.1. A service is in alarm if the last value of its series that is not null is above 0:
-the smallest excess over the limits of the rule, each in its unit. A moving window is of the steps before its own."""
+"""The alerts as render targets of Graphite 1.1. A service is in alarm if the last value of its series that is not null is above
+0. It is the smallest excess over the limits of the rule, each in its unit. A moving window is of the steps before its own."""
 
 from definitions import SUCCESSES
 
@@ -10,6 +10,8 @@ RATE = "movingAverage(perSecond(%.total_requests),3)"
 P99 = "%.latency.response-percentile-99"
 SLACK = "%.percent.slack"
 KEPT = "%.current_connections.close_wait"
+LEAST = f"movingMin({KEPT},'1h')"
+KILLED = "nonNegativeDerivative(%.total_events.oom_kills)"
 THROTTLED = "%.percent.cpu_periods_throttled"
 SUCCEEDED = f"response-({'|'.join(sorted(SUCCESSES))})$"
 UPSTREAMS = f"{OF_SERVICES}.latency.upstream-*-percentile-90"
@@ -56,7 +58,8 @@ GRAPHITE = {
         f"offset(scale({day(SLACK)},-1),50)"),
     "EbpfSlowerThanYesterday": of_each(
         f"{OF_SERVICES}.latency.response-percentile-99", over(P99, 0.1), requests(1),
-        exceeds(P99, 3, f"movingAverage(timeShift({P99},'1d'),'1h')")),
+        # Without a yesterday 0, not null: a minimum leaves nulls out.
+        f"offset(transformNull(divideSeries({P99},movingAverage(timeShift({P99},'1d'),'1h')),0),-3)"),
     "EbpfErrors": of_each(
         f"exclude({OF_SERVICES}.percent.response-*,'{SUCCEEDED}')",
         over(f"sumSeries(exclude(%.percent.response-*,'{SUCCEEDED}'))", 5), requests(1)),
@@ -65,7 +68,7 @@ GRAPHITE = {
         "offset(sumSeries(%.gauge.requests_in_progress,%.gauge.requests_waiting),-1.9)",
         exceeds("movingAverage(perSecond(%.total_requests),'1h')", 4, RATE)),
     "EbpfConnectionLeak": of_each(
-        f"{OF_SERVICES}.current_connections.close_wait", f"offset({exceeds(KEPT, 1, f'movingMin({KEPT},{chr(39)}1h{chr(39)})')},-20)",
+        f"{OF_SERVICES}.current_connections.close_wait", f"offset({exceeds(KEPT, 1, LEAST)},-20)",
         f"minSeries(derivative({KEPT}),movingMin(derivative({KEPT}),1))"),
     "EbpfCpuThrottled": of_each(
         f"{OF_SERVICES}.percent.cpu_periods_throttled", over(THROTTLED, 25), requests(0.1, THROTTLED)),
@@ -73,7 +76,7 @@ GRAPHITE = {
         f"{OF_SERVICES}.memory.limit", over("divideSeries(%.ps_rss,%.memory.limit)", 0.9),
         under("divideSeries(%.ps_rss,%.memory.limit)", 1.0001)),
     "EbpfOomKill": of_each(
-        f"{OF_SERVICES}.total_events.oom_kills", "nonNegativeDerivative(%.total_events.oom_kills)"),
+        f"{OF_SERVICES}.total_events.oom_kills", f"maxSeries({KILLED},movingSum({KILLED},11))"),
     "EbpfDiskSlow": of_each(f"{OF_SERVICES}.latency.in_disk", over("%.latency.in_disk", 0.05), requests(0.5)),
     "EbpfUpstreamSlow": of_each(
         UPSTREAMS, over("%", 0.25), exceeds("%", 3, "movingMedian(%,'5h')"), node=5),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The alerts as queries of InfluxDB 1.x. Each row is an alarm: of the host and the instance, which is the service. InfluxQL has no
-joins: what is asked of several series is united, and then brought together by an aggregate for each host and service."""
+"""The alerts as queries of InfluxDB 1.x. Each row is an alarm: of the host and the instance, which is the service. InfluxQL has
+no joins: what is asked of several series is united, and then brought together by an aggregate for each host and service."""
 
 from alert import NONE
 from definitions import SUCCESSES
@@ -13,13 +13,15 @@ def taken(value, name, kind, instance="", since="30s", until="", by=BY_SERVICE):
     """A subquery. instance: the type instance, or a condition of it"""
     condition = instance if " " in instance else f"type_instance = '{instance}'"
     to = f" AND time <= now() - {until}" if until else ""
-    return f"(SELECT {value} AS {name} FROM ebpf_value WHERE time > now() - {since}{to} AND type = '{kind}' AND {condition} GROUP BY {by})"
+    return (f"(SELECT {value} AS {name} FROM ebpf_value WHERE time > now() - {since}{to} AND type = '{kind}' AND {condition}"
+            f" GROUP BY {by})")
 
 
 def summed(name, kind, pattern, but="", function="mean"):
     """The sum of a figure of each of several series."""
     condition = f"type_instance =~ /{pattern}/" + (f" AND type_instance !~ /{but}/" if but else "")
-    return f"(SELECT sum(one) AS {name} FROM {taken(f'{function}(value)', 'one', kind, condition, by=BY_CLASS)} GROUP BY {BY_SERVICE})"
+    each = taken(f"{function}(value)", "one", kind, condition, by=BY_CLASS)
+    return f"(SELECT sum(one) AS {name} FROM {each} GROUP BY {BY_SERVICE})"
 
 
 def alarms(condition, by=BY_SERVICE, **subqueries):
@@ -31,6 +33,7 @@ def alarms(condition, by=BY_SERVICE, **subqueries):
 
 RATE = taken("spread(value) / 40", "rate", "total_requests", since="45s")
 OLDER = {"since": "2d", "until": "1d"}
+UPSTREAMS = ("latency", "type_instance =~ /^upstream-.*-percentile-90$/")
 P99 = ("latency", "response-percentile-99")
 LATELY, HOUR = (taken(f"{sign}count(value)", "readings", "objects", "services", since, by="host")
                 for sign, since in (("-1000000 * ", "30s"), ("", "1h")))
@@ -60,9 +63,10 @@ INFLUXDB = {
         "open - least > 20 AND steps >= 3",
         open=taken("last(value)", "open", "current_connections", "close_wait"),
         least=taken("min(value)", "least", "current_connections", "close_wait", "1h"),
-        steps=taken("count(distinct(value))", "steps", "current_connections", "close_wait", "45s")),
+        steps=taken("1.0 * count(distinct(value))", "steps", "current_connections", "close_wait", "45s")),
     "EbpfCpuThrottled": alarms(
-        "throttled > 25 AND rate >= 0.1", throttled=taken("min(value)", "throttled", "percent", "cpu_periods_throttled"), rate=RATE),
+        "throttled > 25 AND rate >= 0.1", rate=RATE,
+        throttled=taken("min(value)", "throttled", "percent", "cpu_periods_throttled")),
     "EbpfMemoryLimitNear": alarms(
         "resident > 0.9 * limited AND resident <= limited", resident=taken("min(value)", "resident", "ps_rss"),
         limited=taken("last(value)", "limited", "memory", "limit")),
@@ -70,11 +74,14 @@ INFLUXDB = {
     "EbpfDiskSlow": alarms("disk > 0.05 AND rate >= 0.5", disk=taken("min(value)", "disk", "latency", "in_disk"), rate=RATE),
     "EbpfUpstreamSlow": alarms(
         "p90 > 0.25 AND p90 > 3 * fast", BY_CLASS,
-        p90=taken("min(value)", "p90", "latency", "type_instance =~ /^upstream-.*-percentile-90$/", by=BY_CLASS),
-        fast=taken("percentile(value, 10)", "fast", "latency", "type_instance =~ /^upstream-.*-percentile-90$/", "6h", by=BY_CLASS)),
+        p90=taken("min(value)", "p90", *UPSTREAMS, by=BY_CLASS),
+        fast=taken("percentile(value, 10)", "fast", *UPSTREAMS, "6h", by=BY_CLASS)),
     "EbpfBlind": ";\n".join((
-        alarms("hook_set < 1", BY_CLASS, hook_set=taken("max(value)", "hook_set", "count", "type_instance =~ /^tier_/", by=BY_CLASS)),
-        f"SELECT readings FROM (SELECT sum(readings) AS readings FROM {HOUR}, {LATELY} GROUP BY host) WHERE readings > 0 GROUP BY host")),
+        alarms("hook_set < 1", BY_CLASS,
+               hook_set=taken("max(value)", "hook_set", "count", "type_instance =~ /^tier_/", by=BY_CLASS)),
+        # Of a host with readings within the hour and none lately.
+        f"SELECT readings FROM (SELECT sum(readings) AS readings FROM {HOUR}, {LATELY} GROUP BY host)"
+        " WHERE readings > 0 GROUP BY host")),
 }
 # What a query leaves out of its alert, and why.
 LESS = {

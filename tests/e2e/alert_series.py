@@ -3,6 +3,7 @@
 with readings each 10 s."""
 
 import dataclasses
+import re
 
 BEFORE, AFTER = 40, 20      # readings
 BEGINS = 10 * BEFORE        # s
@@ -83,9 +84,31 @@ def sound():
     return {RATE: counter(20), SLACK: constant(70), P99: constant(0.03), in_part("cpu"): constant(0.01),
             in_part("socket"): constant(0.0001), in_part("disk"): constant(0.001), OLDEST: constant(0.1),
             IN_PROGRESS: constant(0.3), WAITING: constant(0.1), KEPT: constant(15), OPEN: constant(200), FAILED: constant(0.2),
-            THROTTLED: constant(0), RESIDENT: constant(50e6), LIMIT: constant(100e6), KILLS: constant(0), UPSTREAM: constant(0.02),
-            TO_UPSTREAM: counter(20), DISK: constant(0.004), HOOKS: constant(1), SERVICES: constant(7),
-            'up{instance="127.0.0.1:9103", job="collectd"}': constant(1)}
+            THROTTLED: constant(0), RESIDENT: constant(50e6), LIMIT: constant(100e6), KILLS: constant(0),
+            UPSTREAM: constant(0.02), TO_UPSTREAM: counter(20), DISK: constant(0.004), HOOKS: constant(1),
+            SERVICES: constant(7), 'up{instance="127.0.0.1:9103", job="collectd"}': constant(1)}
+
+
+# {series: (subject, type and instance) at collectd}
+COLLECTD = {
+    RATE: ("web", "total_requests"), SLACK: ("web", "percent-slack"), P99: ("web", "latency-response-percentile-99"),
+    OLDEST: ("web", "gauge-requests_oldest"), IN_PROGRESS: ("web", "gauge-requests_in_progress"),
+    WAITING: ("web", "gauge-requests_waiting"), KEPT: ("web", "current_connections-close_wait"),
+    FAILED: ("web", "percent-response-5xx"), THROTTLED: ("web", "percent-cpu_periods_throttled"), RESIDENT: ("web", "ps_rss"),
+    LIMIT: ("web", "memory-limit"), KILLS: ("web", "total_events-oom_kills"),
+    UPSTREAM: ("web", "latency-upstream-10.0.0.5:80-percentile-90"), HOOKS: ("self", "count-tier_request"),
+    SERVICES: ("self", "objects-services"),
+    'ebpf_cpu_periods_throttled_percent{instance="h", service="backup"}': ("backup", "percent-cpu_periods_throttled"),
+    'ebpf_resident_bytes{instance="h", service="backup"}': ("backup", "ps_rss"),
+    'ebpf_memory_limit_bytes{instance="h", service="backup"}': ("backup", "memory-limit"),
+    **{in_part(name): ("web", f"latency-in_{name}") for name in ("socket", "runqueue", "disk")}}
+
+
+def numbers(values):
+    """Those of promtool's notation."""
+    for word in values.split():
+        value, step, times = re.fullmatch(r"([-0-9.e]+?(?:e\+\d+)?)(?:\+([-0-9.e+]+))?(?:x(\d+))?", word).groups()
+        yield from (float(value) + float(step or 0) * count for count in range(int(times or 0) + 1))
 
 
 DAY = 288                   # readings, one each five minutes
@@ -128,7 +151,8 @@ FAULTS = {
          'ebpf_disk_read_bytes_total{instance="h", service="backup"}': counter(1048576),
          'ebpf_disk_written_bytes_total{instance="h", service="backup"}': counter(0)},
         "web on h waits 300ms of a request for a slow disk",
-        "Most disk traffic: backup, 1MiB/s. Slowest disk: sda, 400ms for one of 100 requests.", {**OF_WEB, "part": "disk"}),
+        "Most disk traffic: backup, 1MiB/s. Slowest disk: sda, 400ms for one of 100 requests.",
+        {**OF_WEB, "part": "disk"}),
     "EbpfUpstreamSlow": AlertFault(
         {UPSTREAM: then(0.02, 0.8), P99: then(0.03, 0.9), in_part("upstream"): then(0.015, 0.7)},
         "10.0.0.5:80, an upstream of web on h, takes 800ms for one of ten requests",
@@ -144,8 +168,9 @@ FAULTS = {
 def batch():
     """A batch that reads much and uses all CPUs, and answers no requests. The service is slower, and hurts nobody."""
     others = {f'ebpf_{name}{{instance="h", service="backup"}}': values for name, values in (
-        ("cpu_periods_throttled_percent", constant(95)), ("resident_bytes", constant(300e6)), ("memory_limit_bytes", constant(200e6)),
-        ("disk_read_bytes_total", counter(2e8)), ("disk_written_bytes_total", counter(1e8)))}
+        ("cpu_periods_throttled_percent", constant(95)), ("resident_bytes", constant(300e6)),
+        ("memory_limit_bytes", constant(200e6)), ("disk_read_bytes_total", counter(2e8)),
+        ("disk_written_bytes_total", counter(1e8)))}
     return {**sound(), **others, SLACK: then(70, 15), in_part("runqueue"): then(0.0001, 0.02), P99: then(0.03, 0.09),
             DISK: then(0.004, 0.9), in_part("disk"): then(0.001, 0.02)}
 
@@ -156,9 +181,9 @@ def bursts(quiet, burst):
 
 
 def bursty():
-    return {**sound(), SLACK: bursts(70, 0), in_part("socket"): bursts(0.0001, 0.1), P99: bursts(0.03, 2), FAILED: bursts(0, 50),
-            THROTTLED: bursts(0, 90), KEPT: bursts(0, 60), OPEN: bursts(100, 500), in_part("disk"): bursts(0.001, 0.3),
-            DISK: bursts(0.004, 0.5), UPSTREAM: bursts(0.02, 1), OLDEST: bursts(0.1, 2)}
+    return {**sound(), SLACK: bursts(70, 0), in_part("socket"): bursts(0.0001, 0.1), P99: bursts(0.03, 2),
+            FAILED: bursts(0, 50), THROTTLED: bursts(0, 90), KEPT: bursts(0, 60), OPEN: bursts(100, 500),
+            in_part("disk"): bursts(0.001, 0.3), DISK: bursts(0.004, 0.5), UPSTREAM: bursts(0.02, 1), OLDEST: bursts(0.1, 2)}
 
 
 def report():

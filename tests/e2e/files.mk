@@ -2,6 +2,7 @@
 # Tests of collectd, the tools and the documents as a user has them.
 E2E_TESTS = \
 	tests/e2e/test_again.py \
+	tests/e2e/test_alert_queries.py \
 	tests/e2e/test_alert_rules.py \
 	tests/e2e/test_bpftrace.py \
 	tests/e2e/test_bpftrace_program.py \

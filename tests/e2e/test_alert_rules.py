@@ -87,7 +87,8 @@ def test_threshold(check, directory):
     write(directory, "collectd.conf", THRESHOLD)
     for name, text in (("the sample", sample), ("all its limits", re.sub(r"^#(?=  )", "", sample, flags=re.M))):
         check.equal(f"collectd about {name}", said_of(directory, text), [])
-    check.true("collectd finds a wrong one", "WarningMost" in str(said_of(directory, sample.replace("WarningMax", "WarningMost"))))
+    wrong = said_of(directory, sample.replace("WarningMax", "WarningMost"))
+    check.true("collectd finds a wrong one", "WarningMost" in str(wrong), wrong)
 
 
 def said_of(directory, text):
@@ -108,7 +109,8 @@ def tests_of(series, interval, times, expected):
 
 
 def evaluated(directory, group, step):
-    write(directory, "tests.json", json.dumps({"rule_files": ["rules.yml"], "evaluation_interval": f"{step}s", "tests": [group]}))
+    write(directory, "tests.json", json.dumps(
+        {"rule_files": ["rules.yml"], "evaluation_interval": f"{step}s", "tests": [group]}))
     return run(directory, "promtool", "test", "rules", "tests.json")
 
 
