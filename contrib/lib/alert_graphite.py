@@ -2,27 +2,27 @@
 """The alerts as render targets of Graphite 1.1. A service is in alarm if the last value of its series that is not null is above
 0. It is the smallest excess over the limits of the rule, each in its unit. A moving window is of the steps before its own."""
 
-from definitions import SUCCESSES
+from alert import NO_ERRORS
 
 OF_SERVICES = "collectd.*.ebpf.*"
 SERVICE_NODE = 3
 RATE = "movingAverage(perSecond(%.total_requests),3)"
 P99 = "%.latency.response-percentile-99"
 SLACK = "%.percent.slack"
-KEPT = "%.current_connections.close_wait"
-LEAST = f"movingMin({KEPT},'1h')"
+CLOSE_WAIT = "%.current_connections.close_wait"
+LEAST = f"movingMin({CLOSE_WAIT},'1h')"
 KILLED = "nonNegativeDerivative(%.total_events.oom_kills)"
 THROTTLED = "%.percent.cpu_periods_throttled"
-SUCCEEDED = f"response-({'|'.join(sorted(SUCCESSES))})$"
+SUCCEEDED = f"response-({'|'.join(sorted(NO_ERRORS))})$"
 UPSTREAMS = f"{OF_SERVICES}.latency.upstream-*-percentile-90"
 
 
-def over(series, limit):
+def above(series, limit):
     """Above 0 where all of a reading and the two before it are over the limit."""
     return f"offset(minSeries({series},movingMin({series},2)),{-limit:g})"
 
 
-def under(series, limit):
+def below(series, limit):
     return f"offset(scale(maxSeries({series},movingMax({series},2)),-1),{limit:g})"
 
 
@@ -49,7 +49,7 @@ def day(series, before=False):
 
 GRAPHITE = {
     "EbpfSaturated": of_each(
-        f"{OF_SERVICES}.percent.slack", under(SLACK, 5), requests(1),
+        f"{OF_SERVICES}.percent.slack", below(SLACK, 5), requests(1),
         "offset(sumSeries(%.latency.in_socket,%.latency.in_queue,%.latency.in_runqueue),-0.01)"),
     "EbpfSaturatedSoon": of_each(
         f"{OF_SERVICES}.percent.slack",
@@ -57,31 +57,31 @@ GRAPHITE = {
         f"offset(sumSeries({day(SLACK, True)},scale({day(SLACK)},-1)),-2)",
         f"offset(scale({day(SLACK)},-1),50)"),
     "EbpfSlowerThanYesterday": of_each(
-        f"{OF_SERVICES}.latency.response-percentile-99", over(P99, 0.1), requests(1),
+        f"{OF_SERVICES}.latency.response-percentile-99", above(P99, 0.1), requests(1),
         # Without a yesterday 0, not null: a minimum leaves nulls out.
         f"offset(transformNull(divideSeries({P99},movingAverage(timeShift({P99},'1d'),'1h')),0),-3)"),
     "EbpfErrors": of_each(
         f"exclude({OF_SERVICES}.percent.response-*,'{SUCCEEDED}')",
-        over(f"sumSeries(exclude(%.percent.response-*,'{SUCCEEDED}'))", 5), requests(1)),
+        above(f"sumSeries(exclude(%.percent.response-*,'{SUCCEEDED}'))", 5), requests(1)),
     "EbpfStuck": of_each(
         f"{OF_SERVICES}.gauge.requests_oldest", "offset(%.gauge.requests_oldest,-20)",
         "offset(sumSeries(%.gauge.requests_in_progress,%.gauge.requests_waiting),-1.9)",
         exceeds("movingAverage(perSecond(%.total_requests),'1h')", 4, RATE)),
     "EbpfConnectionLeak": of_each(
-        f"{OF_SERVICES}.current_connections.close_wait", f"offset({exceeds(KEPT, 1, LEAST)},-20)",
-        f"minSeries(derivative({KEPT}),movingMin(derivative({KEPT}),1))"),
+        f"{OF_SERVICES}.current_connections.close_wait", f"offset({exceeds(CLOSE_WAIT, 1, LEAST)},-20)",
+        f"minSeries(derivative({CLOSE_WAIT}),movingMin(derivative({CLOSE_WAIT}),1))"),
     "EbpfCpuThrottled": of_each(
-        f"{OF_SERVICES}.percent.cpu_periods_throttled", over(THROTTLED, 25), requests(0.1, THROTTLED)),
+        f"{OF_SERVICES}.percent.cpu_periods_throttled", above(THROTTLED, 25), requests(0.1, THROTTLED)),
     "EbpfMemoryLimitNear": of_each(
-        f"{OF_SERVICES}.memory.limit", over("divideSeries(%.ps_rss,%.memory.limit)", 0.9),
-        under("divideSeries(%.ps_rss,%.memory.limit)", 1.0001)),
+        f"{OF_SERVICES}.memory.limit", above("divideSeries(%.ps_rss,%.memory.limit)", 0.9),
+        below("divideSeries(%.ps_rss,%.memory.limit)", 1.0001)),
     "EbpfOomKill": of_each(
         f"{OF_SERVICES}.total_events.oom_kills", f"maxSeries({KILLED},movingSum({KILLED},11))"),
-    "EbpfDiskSlow": of_each(f"{OF_SERVICES}.latency.in_disk", over("%.latency.in_disk", 0.05), requests(0.5)),
+    "EbpfDiskSlow": of_each(f"{OF_SERVICES}.latency.in_disk", above("%.latency.in_disk", 0.05), requests(0.5)),
     "EbpfUpstreamSlow": of_each(
-        UPSTREAMS, over("%", 0.25), exceeds("%", 3, "movingMedian(%,'5h')"), node=5),
+        UPSTREAMS, above("%", 0.25), exceeds("%", 3, "movingMedian(%,'5h')"), node=5),
     "EbpfBlind": "group(" + ",".join((
-        of_each("collectd.*.ebpf.self.count.tier_*", under("%", 1), node=5),
+        of_each("collectd.*.ebpf.self.count.tier_*", below("%", 1), node=5),
         "offset(scale(movingSum(isNonNull(collectd.*.ebpf.self.objects.services),3),-1),0.5)")) + ")",
 }
 # What a query leaves out of its alert, and why.

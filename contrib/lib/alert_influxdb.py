@@ -2,8 +2,7 @@
 """The alerts as queries of InfluxDB 1.x. Each row is an alarm: of the host and the instance, which is the service. InfluxQL has
 no joins: what is asked of several series is united, and then brought together by an aggregate for each host and service."""
 
-from alert import NONE
-from definitions import SUCCESSES
+from alert import NO_ERRORS
 
 BY_SERVICE = "host, instance"
 BY_CLASS = "host, instance, type_instance"
@@ -53,7 +52,7 @@ INFLUXDB = {
         yesterday=taken("percentile(value, 90)", "yesterday", *P99, "1470m", "1410m")),
     "EbpfErrors": alarms(
         "errors > 5 AND rate >= 1", rate=RATE,
-        errors=summed("errors", "percent", "^response-", f"^response-({'|'.join(sorted(SUCCESSES))})$", "min")),
+        errors=summed("errors", "percent", "^response-", f"^response-({'|'.join(sorted(NO_ERRORS))})$", "min")),
     "EbpfStuck": alarms(
         "age > 20 AND inside >= 2 AND rate < 0.25 * hour AND hour >= 0.006", rate=RATE,
         age=taken("last(value)", "age", "gauge", "requests_oldest"),

@@ -16,7 +16,7 @@ LIMITS = {
     "EbpfErrors": (
         Limit("percent", "response-5xx", (("WarningMax", 1), ("FailureMax", 5)),
               "Share of error responses, in percent; for services with Response \"5xx\" in their block."),),
-    "EbpfStuck": f"{ONE_SERIES}, and a long query that holds up nobody is as old",
+    "EbpfStuck": f"{ONE_SERIES}, and a long query that delays no other is as old",
     "EbpfConnectionLeak": (
         Limit("current_connections", "close_wait", (("WarningMax", 100),),
               "Connections that the other side has closed, and the service has not. Needs the probe tcp, which is off "

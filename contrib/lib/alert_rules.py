@@ -2,15 +2,14 @@
 """The alerts as rules of Prometheus, for an Interval of 10 s in collectd and the same scrape_interval. Names are those that
 relabel.py gives."""
 
-from alert import LARGEST_PART, Rule, template
-from definitions import SUCCESSES
+from alert import LARGEST_PART, NO_ERRORS, Rule, template
 
 OF_SERVICE = "on (instance, service)"
 WHERE = "{{ $labels.service }} on {{ $labels.instance }}"
 VALUE = "{{ $value | humanize }}"
 SECONDS = "{{ $value | humanizeDuration }}"
 
-ERRORS = f'class!~"{"|".join(sorted(SUCCESSES))}"'
+ERRORS = f'class!~"{"|".join(sorted(NO_ERRORS))}"'
 SATURATED_PERCENT, SOON_DAYS = 5, 3
 WAITS = 'part=~"socket|queue|runqueue"'
 P99 = 'ebpf_response_seconds{quantile="0.99"}'
@@ -24,7 +23,7 @@ def newest(series):
     return f"last_over_time({series}[30s])"
 
 
-def answers(per_second):
+def requests(per_second):
     """The services with so many requests."""
     return f"and {OF_SERVICE} rate(ebpf_requests_total[40s]) >= {per_second}"
 
@@ -44,7 +43,7 @@ DISK_TO_BLAME = (
     "of 100 requests.{{ end }}{{ end }}")
 
 SATURATED = Rule(
-    f"{newest('ebpf_slack_percent')} < {SATURATED_PERCENT}\n{answers(1)}\n"
+    f"{newest('ebpf_slack_percent')} < {SATURATED_PERCENT}\n{requests(1)}\n"
     f"and {OF_SERVICE} sum by (instance, service) (ebpf_request_time_seconds{{{WAITS}}}) > 0.01\n"
     f"and {OF_SERVICE} sum by (instance, service) (ebpf_request_time_seconds{{{WAITS}}})"
     f" > {OF_SERVICE} sum by (instance, service) (ebpf_request_time_seconds) / 3",
@@ -64,11 +63,11 @@ SATURATED_SOON = Rule(
 SLOW = f"min_over_time({P99}[30s])"
 SLOWER_THAN_YESTERDAY = Rule(
     f"({SLOW} > 0.1)\n"
-    f"> {OF_SERVICE} 3 * quantile_over_time(0.9, {P99}[1h] offset 23h30m)\n{answers(1)}",
+    f"> {OF_SERVICE} 3 * quantile_over_time(0.9, {P99}[1h] offset 23h30m)\n{requests(1)}",
     f"{WHERE} is slow: one of 100 requests takes over {SECONDS}, more than three times of this hour yesterday", for_="10s")
 
 FAILED = Rule(
-    f"sum by (instance, service) ({newest(f'ebpf_responses_percent{{{ERRORS}}}')}) > 5\n{answers(1)}",
+    f"sum by (instance, service) ({newest(f'ebpf_responses_percent{{{ERRORS}}}')}) > 5\n{requests(1)}",
     f"{WHERE} fails: {VALUE} % of its responses are errors",
     template("topk(1, ebpf_responses_percent{instance=%q, service=%q, " + ERRORS + "})",
              "Most frequent: {{ .Labels.class }}, {{ .Value | humanize }} %. ") + LARGEST_PART, "20s")
@@ -83,17 +82,17 @@ STUCK = Rule(
              "Its threads mostly wait for: {{ .Labels.part }} ({{ .Value | humanize }} threads).",
              "None of its threads waits for anything but events: the request may be forgotten."))
 
-KEPT, OPEN = "ebpf_connections_close_wait", "ebpf_connections"
+CLOSE_WAIT, OPEN = "ebpf_connections_close_wait", "ebpf_connections"
 CONNECTION_LEAK = Rule(
-    f"({newest(KEPT)} - min_over_time({KEPT}[1h]) > 20 and changes({KEPT}[40s]) >= 2)\n"
+    f"({newest(CLOSE_WAIT)} - min_over_time({CLOSE_WAIT}[1h]) > 20 and changes({CLOSE_WAIT}[40s]) >= 2)\n"
     f"or ((delta({OPEN}[40s]) > 20 and changes({OPEN}[40s]) >= 2)\n"
     f"  unless {OF_SERVICE} (increase(ebpf_requests_total[40s]) >= {OF_SERVICE} delta({OPEN}[40s])))",
     f"{WHERE} leaks connections: {VALUE} more than before",
-    template(f"{KEPT}{{instance=%q, service=%q}}", "In CLOSE_WAIT, closed by the other side only: {{ .Value | humanize }}. ")
-    + LARGEST_PART, "10s")
+    template(f"{CLOSE_WAIT}{{instance=%q, service=%q}}",
+             "In CLOSE_WAIT, closed by the other side only: {{ .Value | humanize }}. ") + LARGEST_PART, "10s")
 
 CPU_THROTTLED = Rule(
-    f"{newest('ebpf_cpu_periods_throttled_percent')} > 25\n{answers(0.1)}",
+    f"{newest('ebpf_cpu_periods_throttled_percent')} > 25\n{requests(0.1)}",
     f"{WHERE} is throttled in {VALUE} % of the periods of its CPU limit",
     template("ebpf_cpu_limit_percent{instance=%q, service=%q}", "Limit: {{ .Value | humanize }} % of one CPU. ")
     + LARGEST_PART, "20s")
@@ -112,7 +111,7 @@ OOM_KILL = Rule(
 
 DISK_SLOW = Rule(
     f'{newest("ebpf_request_time_seconds{part=%sdisk%s}" % (chr(34), chr(34)))} > 0.05\n'
-    f"and on (instance) max by (instance) ({DISK}) > 0.05\n{answers(0.5)}",
+    f"and on (instance) max by (instance) ({DISK}) > 0.05\n{requests(0.5)}",
     f"{WHERE} waits {SECONDS} of a request for a slow disk", DISK_TO_BLAME, "20s", "machine")
 
 UPSTREAM_SLOW = Rule(
@@ -127,7 +126,7 @@ def because(expr, reason):
     return f'label_replace({expr}, "reason", "{reason}", "", "")'
 
 
-MISSING = "no values, for so many seconds or longer"
+MISSING = "seconds or more without values"
 BLIND = Rule("\nor ".join((
     because(f"{newest('ebpf_plugin_hook_set')} == 0", "a probe is off"),
     because("rate(ebpf_plugin_insertions_refused_total[40s]) > 1", "rows refused per second"),

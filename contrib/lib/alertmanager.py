@@ -14,7 +14,7 @@ route:
   group_interval: 30s
   repeat_interval: 4h
   routes:
-    # What is no emergency is repeated once a day.
+    # Warnings are repeated once a day.
     - matchers: ['severity="warning"']
       repeat_interval: 1d
 

@@ -13,7 +13,7 @@ TABLE = {
     "EbpfSaturated": (
         "saturated", "critical",
         "slack < 5 %, and a third of a request's time, at least 10 ms, is a wait for a thread or CPU",
-        "any rise of the load queues; a batch that has the service for itself makes nobody wait"),
+        "any rise of the load queues; a batch that has the service for itself delays no other client"),
     "EbpfSaturatedSoon": (
         "saturated soon", "warning",
         "slack in the busiest 72 minutes of 24 hours, falling as since the day before, is < 5 % within 3 days; requests grew",
@@ -24,12 +24,12 @@ TABLE = {
         "people notice a tenth of a second; the same hour has the same batches"),
     "EbpfErrors": (
         "errors", "critical",
-        "> 5 % of at least 1 response/s are of a class that is no success",
+        "> 5 % of at least 1 response/s are of a class of errors",
         "clients repeat single failures; one of twenty is noticed"),
     "EbpfStuck": (
         "stuck", "critical",
         "≥ 2 requests in the service, the oldest > 20 s; responses < a quarter of the hour's rate",
-        "clients give up after 30 s; one long query holds up nobody"),
+        "clients give up after 30 s; a single long query delays no other"),
     "EbpfConnectionLeak": (
         "connection leak", "warning",
         "> 20 more in CLOSE_WAIT than within the hour, and rising; or > 20 more connections in 40 s, and fewer requests",
@@ -49,7 +49,7 @@ TABLE = {
     "EbpfDiskSlow": (
         "disk slow", "warning",
         "requests wait > 50 ms for disks on average; one of 100 requests of a disk takes > 50 ms",
-        "half of what people notice, and five seeks; a batch that holds up nobody does not count"),
+        "half of what people notice, and five seeks; a batch on a fast disk does not count"),
     "EbpfUpstreamSlow": (
         "upstream slow", "warning",
         "one of 10 requests to it takes > 0.25 s and > 3 times of its fast readings in 6 hours; the service's p99 > 0.25 s",

@@ -61,10 +61,10 @@ def annotations(rule):
 def alerting(alert):
     """The rule of an alert. JSON's strings are YAML's."""
     rule = alert.prometheus
-    held = f"        for: {rule.for_}\n" if rule.for_ else ""
+    lasting = f"        for: {rule.for_}\n" if rule.for_ else ""
     lines = "".join(f"          {line}\n" for line in rule.expr.split("\n"))
     texts = "".join(f"          {name}: {json.dumps(text)}\n" for name, text in annotations(rule).items())
-    return (f"      - alert: {alert.name}\n        # {alert.condition}\n        expr: |\n{lines}{held}"
+    return (f"      - alert: {alert.name}\n        # {alert.condition}\n        expr: |\n{lines}{lasting}"
             f"        labels: {{severity: {alert.severity}}}\n        annotations:\n{texts}")
 
 

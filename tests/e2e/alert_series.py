@@ -64,8 +64,8 @@ def halting(per_second):
 
 RATE, SLACK, P99, OLDEST = web("requests_total"), web("slack_percent"), web("response_seconds", quantile="0.99"), \
     web("oldest_request_seconds")
-IN_PROGRESS, WAITING, KEPT, OPEN = (web(name) for name in ("requests_in_progress", "requests_waiting", "connections_close_wait",
-                                                           "connections"))
+IN_PROGRESS, WAITING, CLOSE_WAIT, OPEN = (
+    web(name) for name in ("requests_in_progress", "requests_waiting", "connections_close_wait", "connections"))
 FAILED, THROTTLED = web("responses_percent", **{"class": "5xx"}), web("cpu_periods_throttled_percent")
 RESIDENT, LIMIT, KILLS = web("resident_bytes"), web("memory_limit_bytes"), web("oom_kills_total")
 UPSTREAM, TO_UPSTREAM = (web("upstream_response_seconds", quantile="0.9", upstream="10.0.0.5:80"),
@@ -83,8 +83,8 @@ def sound():
     """A service with 20 requests per second, on a machine without a fault."""
     return {RATE: counter(20), SLACK: constant(70), P99: constant(0.03), in_part("cpu"): constant(0.01),
             in_part("socket"): constant(0.0001), in_part("disk"): constant(0.001), OLDEST: constant(0.1),
-            IN_PROGRESS: constant(0.3), WAITING: constant(0.1), KEPT: constant(15), OPEN: constant(200), FAILED: constant(0.2),
-            THROTTLED: constant(0), RESIDENT: constant(50e6), LIMIT: constant(100e6), KILLS: constant(0),
+            IN_PROGRESS: constant(0.3), WAITING: constant(0.1), CLOSE_WAIT: constant(15), OPEN: constant(200),
+            FAILED: constant(0.2), THROTTLED: constant(0), RESIDENT: constant(50e6), LIMIT: constant(100e6), KILLS: constant(0),
             UPSTREAM: constant(0.02), TO_UPSTREAM: counter(20), DISK: constant(0.004), HOOKS: constant(1),
             SERVICES: constant(7), 'up{instance="127.0.0.1:9103", job="collectd"}': constant(1)}
 
@@ -93,7 +93,7 @@ def sound():
 COLLECTD = {
     RATE: ("web", "total_requests"), SLACK: ("web", "percent-slack"), P99: ("web", "latency-response-percentile-99"),
     OLDEST: ("web", "gauge-requests_oldest"), IN_PROGRESS: ("web", "gauge-requests_in_progress"),
-    WAITING: ("web", "gauge-requests_waiting"), KEPT: ("web", "current_connections-close_wait"),
+    WAITING: ("web", "gauge-requests_waiting"), CLOSE_WAIT: ("web", "current_connections-close_wait"),
     FAILED: ("web", "percent-response-5xx"), THROTTLED: ("web", "percent-cpu_periods_throttled"), RESIDENT: ("web", "ps_rss"),
     LIMIT: ("web", "memory-limit"), KILLS: ("web", "total_events-oom_kills"),
     UPSTREAM: ("web", "latency-upstream-10.0.0.5:80-percentile-90"), HOOKS: ("self", "count-tier_request"),
@@ -136,7 +136,7 @@ FAULTS = {
         "web on h is stuck: its oldest request has waited for 45s", "Its threads mostly wait for: lock (4 threads).",
         fires=BEGINS + 40),
     "EbpfConnectionLeak": AlertFault(
-        {KEPT: growing(30, 15)}, "web on h leaks connections: 120 more than before",
+        {CLOSE_WAIT: growing(30, 15)}, "web on h leaks connections: 120 more than before",
         "In CLOSE_WAIT, closed by the other side only: 135. " + IN_CPU),
     "EbpfCpuThrottled": AlertFault(
         {THROTTLED: then(0, 80), web("cpu_limit_percent"): constant(50)},
@@ -182,7 +182,7 @@ def bursts(quiet, burst):
 
 def bursty():
     return {**sound(), SLACK: bursts(70, 0), in_part("socket"): bursts(0.0001, 0.1), P99: bursts(0.03, 2),
-            FAILED: bursts(0, 50), THROTTLED: bursts(0, 90), KEPT: bursts(0, 60), OPEN: bursts(100, 500),
+            FAILED: bursts(0, 50), THROTTLED: bursts(0, 90), CLOSE_WAIT: bursts(0, 60), OPEN: bursts(100, 500),
             in_part("disk"): bursts(0.001, 0.3), DISK: bursts(0.004, 0.5), UPSTREAM: bursts(0.02, 1), OLDEST: bursts(0.1, 2)}
 
 

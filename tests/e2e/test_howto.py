@@ -238,7 +238,7 @@ PAGES = {
     "rename": (serve_nginx, "ebpf-nginx/latency-response-percentile-99"),
     "one-container": (run_container, None),
     "who-fills-the-disk": (write_backup, None),
-    "alert-on-saturation": (serve_shop, None),
+    "alert": (serve_shop, None),
     "remove": (write_backup, "ebpf-backup/ps_cputime"),
     "central-collectd": (serve_nginx, None),
     "graphite": (with_graphite, None),
