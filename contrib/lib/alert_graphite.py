@@ -39,7 +39,12 @@ def requests(per_second, instead=""):
 
 def of_each(series, *conditions, node=SERVICE_NODE):
     """The query. series: that a service needs; conditions: each above 0 where it is true, with % for the service's path"""
-    return f'applyByNode({series},{node},"minSeries({",".join(conditions)})","%")'
+    return f'applyByNode({series},{node},"minSeries({",".join(map(without_nulls, conditions))})","%")'
+
+
+def without_nulls(condition):
+    """False where there is no value for more than two steps: a minimum leaves nulls out. A newer value may be on its way."""
+    return f"transformNull(keepLastValue({condition},2),-1)"
 
 
 def day(series, before=False):
@@ -58,8 +63,7 @@ GRAPHITE = {
         f"offset(scale({day(SLACK)},-1),50)"),
     "EbpfSlowerThanYesterday": of_each(
         f"{OF_SERVICES}.latency.response-percentile-99", above(P99, 0.1), requests(1),
-        # Without a yesterday 0, not null: a minimum leaves nulls out.
-        f"offset(transformNull(divideSeries({P99},movingAverage(timeShift({P99},'1d'),'1h')),0),-3)"),
+        f"offset(divideSeries({P99},movingAverage(timeShift({P99},'1d'),'1h')),-3)"),
     "EbpfErrors": of_each(
         f"exclude({OF_SERVICES}.percent.response-*,'{SUCCEEDED}')",
         above(f"sumSeries(exclude(%.percent.response-*,'{SUCCEEDED}'))", 5), requests(1)),

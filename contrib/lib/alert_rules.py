@@ -78,7 +78,7 @@ STUCK = Rule(
     f"and {OF_SERVICE} (rate(ebpf_requests_total[40s]) < 0.25 * rate(ebpf_requests_total[1h]))\n"
     f"and {OF_SERVICE} increase(ebpf_requests_total[1h]) >= 20",
     f"{WHERE} is stuck: its oldest request has waited for {SECONDS}",
-    template("topk(1, sum by (part) (ebpf_waiting_threads{instance=%q, service=%q, part!=\"event\"}) > 0)",
+    template("topk(1, sum by (part) (ebpf_waiting_threads{instance=%q, service=%q, part!=\"event\"}) > 0.1)",
              "Its threads mostly wait for: {{ .Labels.part }} ({{ .Value | humanize }} threads).",
              "None of its threads waits for anything but events: the request may be forgotten."))
 

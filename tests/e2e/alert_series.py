@@ -197,6 +197,11 @@ def idle():
     return {**sound(), RATE: constant(0), FAILED: constant(100), SLACK: constant(0)}
 
 
+def without_waits():
+    """Requests that no longer wait for disks have no such part."""
+    return {**sound(), in_part("disk"): constant(0.3, 20)}
+
+
 MINUTES = tuple(range(60, 10 * (BEFORE + AFTER), 60))
 SOUND = {
     "sound load": (sound(), 10, 5, MINUTES),
@@ -204,6 +209,7 @@ SOUND = {
     "a batch": (batch(), 10, 5, MINUTES),
     "a report": (report(), 10, 5, MINUTES),
     "no requests": (idle(), 10, 5, MINUTES),
+    "waits that ended": (without_waits(), 10, 5, MINUTES[5:]),
     "two equal days": ({SLACK: constant(20, 2 * DAY + 1), RATE: counter(20, 300, 2 * DAY + 1)}, 300, 600, (2 * DAY * 300,)),
     "a backup in the night": ({SLACK: f"{constant(60, 2 * DAY - 20)} {constant(5, 10)} {constant(60, 11)}",
                                RATE: counter(20, 300, 2 * DAY + 1)}, 300, 600, (2 * DAY * 300,)),

@@ -78,7 +78,7 @@ def points(now):
             if name in COLLECTD:
                 subject, file = COLLECTD[name]
                 many = list(numbers(values))[:count]
-                begin = now - (len(many) - 1) * interval
+                begin = now - (count - 1) * interval
                 yield host, subject, file, [(begin + index * interval, value) for index, value in enumerate(many)]
 
 
