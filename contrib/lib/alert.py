@@ -43,7 +43,7 @@ class Limit:
     options: tuple          # ((name, value), ...)
     comment: str            # what it says, with the unit of its limits
     enabled: bool = True    # False: in comment signs, for the administrator to remove
-    hits: int = 3           # only after more such readings in a row
+    hits: int = 2           # only after more such readings in a row
     subject: str = ""       # the plugin instance; empty: every service
 
 

@@ -54,8 +54,8 @@ HEAD = """# SPDX-License-Identifier: MIT
 
 LoadPlugin threshold
 <Plugin threshold>
-  # For every service. A block <Plugin "ebpf"> with Instance "NAME", like the last one here, is only for that service. Hits 3: a
-  # notification comes only after more than 3 such readings in a row. Interesting false: none comes when a service disappears.
+  # For every service. A block <Plugin "ebpf"> with Instance "NAME", like the last one here, is only for that service. Hits 2: a
+  # notification comes only after more than 2 such readings in a row. Interesting false: none comes when a service disappears.
   <Plugin "ebpf">
 """
 

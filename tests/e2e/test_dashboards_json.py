@@ -226,7 +226,8 @@ def test_tool(check):
     check.equal("files that differ", different, [])
     others = [os.path.relpath(path, folder) for path in written if "/grafana/" not in path]
     check.equal("dashboards", len(written) - len(others), len(STORES) * len(DASHBOARDS))
-    check.equal("other files", others, ["collection3/Ebpf.pm", "collection3/collection.conf", "prometheus/rules.yml"])
+    check.equal("other files", others, ["collection3/Ebpf.pm", "collection3/collection.conf", "graphite/alerts.txt",
+                                        "influxdb/alerts.txt", "prometheus/alertmanager.yml", "prometheus/rules.yml"])
 
 
 with Check() as checks:

@@ -17,7 +17,7 @@ from receiver import lib
 INTERVAL = 1
 LIGHT = (1, 1, 0.05)      # connections, time of a request in ms, s between two
 SATURATING = (10, 25, 0)
-HITS = 3
+HITS = 2
 # Percent of slack, of the sample. Where others take the CPUs, a thread that gets none between two requests has some:
 # without figures the limit is another.
 SLACK, ANY_SLACK = 15, 60
