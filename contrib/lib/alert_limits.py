@@ -32,7 +32,7 @@ LIMITS = {
     "EbpfDiskSlow": (
         Limit("latency", "in_disk", (("WarningMax", 0.05),),
               "The part of the mean response time that requests wait for a disk, in seconds. Other parts: in_lock, "
-              "in_upstream, in_runqueue.", enabled=False),),
+              "in_upstream, in_runqueue.", enabled=False, hits=1),),
     "EbpfUpstreamSlow": (
         Limit("latency", "upstream-10.0.0.5:5432-percentile-90", (("WarningMax", 0.25),),
               "Response time of an upstream, in seconds. Edit: its address. Needs Option clients.", enabled=False),),
