@@ -5,9 +5,6 @@ import dataclasses
 
 from definitions import SUCCESSES
 
-# collectd's Interval and Prometheus' scrape_interval, in seconds. The windows of the rules have three readings or more.
-INTERVAL = 10
-
 # Classes of responses that say nothing is wrong, or not whether it is.
 NO_ERRORS = SUCCESSES | {"moved", "unknown"}
 

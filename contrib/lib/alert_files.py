@@ -54,4 +54,4 @@ def table():
     """The alerts in Markdown."""
     rows = ("| alert | condition | why there |", "| --- | --- | --- |",
             *(f"| {alert.title} | {alert.condition} | {alert.why} |" for alert in ALERTS))
-    return "".join(f"{row}\n" for row in ("", *rows))
+    return "".join(f"{row}\n" for row in rows)
