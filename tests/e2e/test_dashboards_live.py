@@ -16,8 +16,8 @@ import stores
 import test_prometheus
 from receiver import lib
 
-COUNT = 10          # readings
-MOMENTS = 6         # that are compared
+COUNT = 16          # readings, so that there are windows of rates before the moments
+MOMENTS = 4         # that are compared
 SERVICES = ("web", "batch", "db", "shop.clients", "tls")
 
 
@@ -60,7 +60,7 @@ def main():
         daemon = load.collectd(samples(port, graphite, influxdb), stores.STEP)
         receiver.wait_readings(daemon, 2)
         scraping = stores.PrometheusServer(test, port), stores.VictoriaMetricsServer(test, port)
-        receiver.wait_readings(daemon, COUNT)
+        time.sleep(COUNT * stores.STEP)
         page = fetch_page(port)
         receiver.wait_readings(daemon, 2)
         test.stop(daemon)
