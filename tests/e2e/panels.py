@@ -110,7 +110,7 @@ class PanelRun:
             want = self.truth.curves(target, service, self.store.view, moment)
             said = difference([(shown_label(label, renames), value) for label, value in got], want)
             if said:
-                counts.different.append(f"{name} ({service}): {said}")
+                counts.different.append(f"{name} ({service}, {moment:.3f}): {said}")
                 break
         return max(map(len, values.values()))
 

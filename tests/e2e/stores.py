@@ -53,7 +53,8 @@ class FilledStore:
     variables = {"host": HOST, "__interval": f"{STEP}s"}
 
     def filled(self, text, service, moments):
-        times = f"time >= {round(1000 * (moments[0] - SPAN))}ms and time <= {round(1000 * moments[-1])}ms"
+        end = (moments[-1] // STEP + 1) * STEP      # of the step that the last moment is in
+        times = f"time >= {round(1000 * (moments[0] - SPAN))}ms and time < {round(1000 * end)}ms"
         return substituted(text, {**self.variables, "service": service, "timeFilter": times})
 
 

@@ -70,6 +70,8 @@ def main():
         series = everything.dispatched(daemon)
         check_page(test, page, series)
         truth, moments = evaluate.Truth(series, recording.HOST), last_moments(series)
+        for store in scraping:
+            store.view.slack = 2e-3 / store.view.window     # the page's times are cut to milliseconds, those of csv are rounded
         for store in (*scraping, graphite, influxdb):
             began = time.time()
             panels.report_panels(test, store.name, panels.PanelRun(store, truth, moments, SERVICES).all(), reasons.LIVE)
