@@ -48,6 +48,7 @@ E2E_TESTS = \
 	tests/e2e/test_queries.py \
 	tests/e2e/test_tidy.py
 LONG_E2E_TESTS = \
+	tests/e2e/test_alerts.py \
 	tests/e2e/test_collection3_pictures.py \
 	tests/e2e/test_dashboards_live.py \
 	tests/e2e/test_evidence.py \

@@ -139,7 +139,7 @@ class GraphiteServer(FilledStore):
     name, language = "Graphite", "GRAPHITE"
 
     def __init__(self, test):
-        self.carbon, self.line, self.tree = test_graphite.start_carbon(test, STEP)
+        self.carbon, self.line, self.tree = test_graphite.start_carbon(test, f"{STEP}s:1h,60s:2d")
         directory = test.mkdir("graphite-web")
         receiver.write(os.path.join(directory, "settings_of_test.py"), SETTINGS.format(directory=directory, tree=self.tree))
         self.port, = receiver.free_ports(1)

@@ -18,11 +18,11 @@ STEP = 1  # s; whisper's times are whole seconds
 RESOLUTION = 0.51
 
 
-def start_carbon(test, step=STEP):
+def start_carbon(test, retentions=f"{STEP}s:1h,60s:2d"):
     directory = test.mkdir("carbon")
     line, query = receiver.free_ports(2)
     receiver.write(os.path.join(directory, "storage-schemas.conf"),
-                   receiver.sample("receiver-graphite-schemas.conf", {"10s:6h,60s:2d": f"{step}s:1h,60s:2d"}))
+                   receiver.sample("receiver-graphite-schemas.conf", {"10s:6h,60s:2d": retentions}))
     configuration = receiver.write(os.path.join(directory, "carbon.conf"), receiver.sample(
         "receiver-graphite-carbon.conf", {
             "/var/lib/graphite": directory, "/etc/carbon": directory, "/var/log/carbon": directory,
