@@ -13,6 +13,7 @@ class Part(NamedTuple):
     command: tuple      # program below tests/measure, and its arguments
     long: tuple = ()    # arguments without --short
     pages: tuple = ()   # with the details, in docs/measured/
+    adds: bool = False  # each run adds to what was measured before
 
 
 PARTS = {
@@ -40,6 +41,13 @@ PARTS = {
     "why": Part("Whether the largest part of a request's time is the fault",
                 "Real services that are broken in a known way.",
                 ("faults/run",), pages=("why-slow.md",)),
+    "alerts": Part("How soon alerts fire",
+                   "Each alert's fault at a service of its own, and all that can raise the alert.",
+                   ("alerts/faults",), pages=("alerts.md",)),
+    "quiet": Part("Loads in which no alert may fire",
+                  "Six real services. A part takes 40 minutes, and adds to those of before: `make measure PARTS=quiet QUIET=KIND`, "
+                  "where KIND is normal, bursty (seconds of as many requests as can be had) or batch (a process for each CPU reads, "
+                  "compresses and writes for minutes).", ("alerts/quiet",), adds=True),
     "pages": Part("Cost of the pages of ebpf-graph",
                   "Services with a year of values each, drawn twice.", ("pages/run",)),
     "dashboards": Part("Queries of the dashboards, at each store",
