@@ -7,9 +7,6 @@ import dataclasses
 from series import PROBES
 
 COUNTED = frozenset(file.partition("-")[0] for _, _, many in PROBES for file, _, counted, *_ in many if counted)
-PROBE_NAMES = "|".join(name for _, name, _ in PROBES)
-# The probes that count the same for each service and for the machine.
-OF_MACHINE = "|".join(name for _, name, many in PROBES if any("probe" in rows for *_, rows in many))
 PLAIN = "([^-]+)"           # an instance without a key
 PERCENTILE = "-percentile-[0-9._]+"
 
@@ -219,13 +216,12 @@ DISK = f"(ebpf_disk_(?:{OF_DEVICES}));"
 AFTER = (
     Rule(("__name__", "service"), DISK + "(.+)", "device", "${2}"),
     Rule(("__name__", "service"), "ebpf_(?:softirq|hardirq|cpu_runqueue|cpu_frequency).+;cpu([0-9]+)", "cpu"),
-    Rule(("__name__", "service"), f"ebpf_(.+);(?:{OF_MACHINE})", "__name__", "ebpf_machine_${1}"),
     Rule(("__name__", "service"), "ebpf_(.+);.+-([0-9]+-[0-9]{3,})", "process", "${2}"),
     Rule(("__name__", "service"), "ebpf_(.+);(.+)-[0-9]+-[0-9]{3,}", "service", "${2}"),
     Rule(("__name__", "process"), "ebpf_(.+);.+", "__name__", "ebpf_process_${1}"),
     Rule(("__name__", "device"), "ebpf_.+;.+", "service", ""),
     Rule(("__name__", "cpu"), "ebpf_.+;.+", "service", ""),
-    Rule(("__name__", "service"), f"ebpf_.+;(?:self|{PROBE_NAMES})", "service", ""),
+    Rule(("__name__",), "ebpf_(?:machine_|plugin_|disk_kernel_|softirq|hardirq).+", "service", ""),
     Rule(("__name__",), "ebpf_.+", "type", ""),
     Rule(("__name__",), "ebpf_.+", "ebpf", ""),
     Rule(("__name__", "service"), "collectd_ebpf_.+;.*", "service", ""),

@@ -7,9 +7,12 @@ import functools
 import re
 
 from metric_names import AFTER, BEFORE, COUNTED, NAMES, Rule
+from series import PROBES
 
 PERCENTILE = "-percentile-*"
 OURS = "ebpf_"
+ENDS = {"integer": ("",), "histogram": ("-average", "-percentile-50"),     # of the files of a series
+        "moments": ("-average", "-variance", "-cv", "-frequency", "-samples")}
 STARS = "STAR", "STAR-STAR"     # what stands in place of a `*`
 Metric = collections.namedtuple("Metric", "name labels keys")
 # keys: the labels that are what the `*` stands for, which has a "-" between them
@@ -20,18 +23,32 @@ def family(kind, source):
     return "_".join(["collectd_ebpf", kind] + [source] * (source != "value") + ["total"] * (kind in COUNTED))
 
 
-def naming_rules(naming):
+def naming_rules(entry):
     """Those of one entry of NAMES: each label, and then the name."""
-    sources = ("__name__", "type") + (("ebpf",) if naming.subject else ())
-    regex = ";".join([family(naming.kind, naming.source), naming.instance] + ([naming.subject] if naming.subject else []))
-    for label, value in naming.labels.items():
+    sources = ("__name__", "type") + (("ebpf",) if entry.subject else ())
+    regex = ";".join([family(entry.kind, entry.source), entry.instance] + ([entry.subject] if entry.subject else []))
+    for label, value in entry.labels.items():
         yield Rule(sources, regex, label, value)
-    yield Rule(sources, regex, "__name__", OURS + naming.name)
+    yield Rule(sources, regex, "__name__", OURS + entry.name)
+
+
+def machine_rules():
+    """Figures of the machine have their probe's name in place of a service, which another service may have, too."""
+    for _, probe, many in PROBES:
+        names = {renamed(file + end, source, probe, naming())[0].removeprefix(OURS)
+                 for file, kind, _, _, sources, rows in many if "probe" in rows for end in ENDS[kind] for source, _ in sources}
+        if names:
+            yield Rule(("__name__", "service"), f"{OURS}({'|'.join(sorted(names))});{probe}", "__name__", OURS + "machine_${1}")
+
+
+@functools.cache
+def naming():
+    return (*BEFORE, *(rule for entry in NAMES for rule in naming_rules(entry)))
 
 
 @functools.cache
 def rules():
-    return (*BEFORE, *(rule for naming in NAMES for rule in naming_rules(naming)), *AFTER)
+    return (*naming(), *machine_rules(), *AFTER)
 
 
 @functools.cache
@@ -50,12 +67,12 @@ def apply(rule, labels):
             labels[rule.target] = value
 
 
-def renamed(file, source="value", subject="web"):
-    """(name, {label: value}) at Prometheus, without the host. file: TYPE[-INSTANCE]"""
+def renamed(file, source="value", subject="web", by=()):
+    """(name, {label: value}) at Prometheus, without the host. file: TYPE[-INSTANCE]; by: rules in place of all"""
     kind, _, instance = file.partition("-")
     labels = {"__name__": family(kind, source), "type": instance, "ebpf": subject}
     labels = {label: value for label, value in labels.items() if value}
-    for rule in rules():
+    for rule in by or rules():
         apply(rule, labels)
     return labels.pop("__name__"), labels
 

@@ -18,10 +18,8 @@ import relabel  # noqa: E402
 from series import PROBES  # noqa: E402
 from texts import TEXTS  # noqa: E402
 
-# What a `*` stands for, and what a series of each kind ends with.
+# What a `*` stands for.
 KEY = "read-ext4"
-ENDS = {"integer": ("",), "histogram": ("-average", "-percentile-50", "-percentile-99.9"),
-        "moments": ("-average", "-variance", "-cv", "-frequency", "-samples")}
 UNITS = {"seconds": "_seconds", "bytes": "_bytes", "percent": "_percent", "percent of one CPU": "_percent", "hertz": "_hertz",
          "microseconds": "_time", "milliseconds": "_time", "seconds per second": "", "requests per second": "_per_second"}
 # Names of several series, which a label tells apart, and whose sum is of use.
@@ -58,7 +56,7 @@ def examples():
         for file, kind, counted, word, sources, rows in many:
             found = {SUBJECTS[row] for row in rows if row in SUBJECTS} | ({probe} if "probe" in rows else set())
             for subject in sorted(found or {probe}):
-                for end in ENDS[kind]:
+                for end in relabel.ENDS[kind]:
                     for source, _ in sources:
                         yield file, file.replace("*", KEY) + end, source, word, counted, subject
 
@@ -67,6 +65,8 @@ def test_names(check):
     for file, name, labels in WANTED:
         check.equal(file, relabel.renamed(file), (name, labels))
     check.equal("of the machine", relabel.renamed("fork_rate", subject="lifecycle"), ("ebpf_machine_forks_total", {}))
+    check.equal("of a service with the name of a probe", [relabel.renamed("ps_rss", subject=name) for name in ("sched", "memory")],
+                [("ebpf_resident_bytes", {"service": name}) for name in ("sched", "memory")])
     check.equal("of a process", relabel.renamed("ps_rss", subject="web-12-3456"),
                 ("ebpf_process_resident_bytes", {"service": "web", "process": "12-3456"}))
     check.equal("of a service whose name has numbers", relabel.renamed("ps_rss", subject="app-1-2"),
