@@ -185,7 +185,7 @@ def at_prometheus(one):
     for source in one.sources:
         name, labels, keys = metric(one.name + end, source["name"], row)
         shown = [f'{label}="{value}"' if label == "part" else label for label, value in labels.items()]
-        found.append(f"{name}{{{','.join((*shown, *keys))}}}")
+        found.append(name + (f"{{{','.join((*shown, *keys))}}}" if shown or keys else ""))
     return f" At Prometheus {listed(list(map(code, found)))}."
 
 

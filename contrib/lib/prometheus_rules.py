@@ -9,7 +9,7 @@ from alerts import ALERTS
 from series import PROBES
 
 DIVISORS = {"microseconds": "1e6", "milliseconds": "1e3"}
-SUBJECTS = {"service": "web", "process": "web-1-1000", "device": "sda"}     # an example of each kind of row
+SUBJECTS = {"service": "web", "process": "web-1-1000", "device": "sda", "cpu": "cpu1", "CPU": "cpu1"}     # an example of each kind of row
 HEAD = """# SPDX-License-Identifier: MIT
 # Written by ebpf-dashboards, for rule_files in prometheus.yml.
 groups:
