@@ -51,13 +51,13 @@ class Fault:
 
     alert: what it shows; word: a name for its service, which is no probe's; block: further lines of its Service block; probes:
     {probe: a line that it needs}; cause: a text that the alert has, as the largest part of the request's time; true: {another
-    alert: why it is true, too}; beyond: {receiver: why it cannot raise it}; variant: of several faults of an alert; is_past:
+    alert: why it is true, too}; beyond: {receiver: why it cannot raise it}; way: of several faults of an alert; is_past:
     the fault is there from the beginning; steps: of the fault, as lines for shop.py; mended: for the time after it."""
     alert = word = None
     cause = ""
     block = ""
     probes = {}
-    true, beyond, is_past, variant = {}, {}, False, ""
+    true, beyond, is_past, way = {}, {}, False, ""
     steps, mended = (), ("healthy",)
     clients = 8, 1.0, "keep"    # how many, their pause, their connections
 
@@ -250,7 +250,7 @@ class UpstreamSlow(Fault):
 class Blind(Fault):
     """collectd stops (SIGSTOP), as if it hung: nothing arrives any more."""
     alert, word = "EbpfBlind", "blind"
-    beyond, variant = {"threshold": "it is a plugin of the collectd that hangs"}, "collectd hangs"
+    beyond, way = {"threshold": "it is a plugin of the collectd that hangs"}, "collectd hangs"
 
     def __init__(self, name, pid=None):
         """pid: of collectd"""

@@ -62,7 +62,7 @@ class Story:
     def __init__(self, test, fault, subject):
         self.test, self.fault, self.subject = test, fault, subject
         self.alert, self.begin = fault.alert, 0.0
-        self.title = self.alert + (f" ({fault.variant})" if fault.variant else "")
+        self.title = self.alert + (f" ({fault.way})" if fault.way else "")
 
     def reason(self, receiver):
         """Why this receiver cannot raise this alert, or None."""
@@ -137,7 +137,7 @@ def check_ends(test, watch, stories):
 
 class LostProbe(Blind):
     """When collectd starts again, the object of a probe is gone, as after an upgrade of half of it."""
-    beyond, variant = {}, "a probe is gone"
+    beyond, way = {}, "a probe is gone"
 
     def __init__(self, test, daemon):
         super().__init__("", daemon.process.pid)
