@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The configuration of Prometheus' Alertmanager: one message for all alerts of a service."""
 
-CONFIGURATION = """# SPDX-License-Identifier: MIT
+CONFIGURATION = """\
 # Written by ebpf-dashboards, for Alertmanager: /etc/prometheus/alertmanager.yml on Debian.
 # Edit: the receiver. prometheus.yml needs:
 #   rule_files: ["rules.yml"]

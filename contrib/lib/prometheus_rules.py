@@ -9,8 +9,9 @@ from alerts import ALERTS
 from series import PROBES
 
 DIVISORS = {"microseconds": "1e6", "milliseconds": "1e3"}
-SUBJECTS = {"service": "web", "process": "web-1-1000", "device": "sda", "cpu": "cpu1", "CPU": "cpu1"}     # an example of each kind of row
-HEAD = """# SPDX-License-Identifier: MIT
+# An example of each kind of row.
+SUBJECTS = {"service": "web", "process": "web-1-1000", "device": "sda", "cpu": "cpu1", "CPU": "cpu1"}
+HEAD = """\
 # Written by ebpf-dashboards, for rule_files in prometheus.yml.
 groups:
   - name: ebpf-seconds

@@ -13,6 +13,7 @@ import urllib.parse
 import urllib.request
 
 import receiver
+import stores
 import test_influxdb
 from alert_series import COLLECTD, FAULTS, SOUND, numbers
 from e2e import TOP
@@ -24,17 +25,6 @@ from alerts import ALERTS  # noqa: E402
 
 SPAN = 180      # s that a target is asked for
 DAY = 86400
-SETTINGS = """
-SECRET_KEY = "of a test"
-TIME_ZONE = "UTC"
-CONF_DIR = STORAGE_DIR = LOG_DIR = {directory!r}
-WHISPER_DIR = {tree!r}
-STANDARD_DIRS = [WHISPER_DIR]
-INDEX_FILE = {directory!r} + "/index"
-DATABASES = {{"default": {{"NAME": {directory!r} + "/database", "ENGINE": "django.db.backends.sqlite3"}}}}
-CARBONLINK_HOSTS = []
-FIND_CACHE_DURATION = DEFAULT_CACHE_DURATION = 0
-"""
 # Of Debian's Python, which has the modules. Input: {path: [[time, value], ...]}, [[target, begin, end], ...]; output: for each
 # target the series whose last value is above 0.
 RENDER = """
@@ -121,7 +111,7 @@ def check_influxdb(test):
 def check_graphite(test):
     directory = test.mkdir("graphite-web")
     receiver.write(os.path.join(directory, "settings_of_alerts.py"),
-                   SETTINGS.format(directory=directory, tree=os.path.join(directory, "whisper")))
+                   stores.SETTINGS.format(directory=directory, tree=os.path.join(directory, "whisper")))
     now = int(time.time()) // 10 * 10
     stored = {"/".join(["collectd", host, "ebpf", subject, *(part.replace(".", "_") for part in file.split("-", 1))]): many
               for host, subject, file, many in points(now)}
