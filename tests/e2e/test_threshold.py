@@ -33,8 +33,8 @@ SERVICE = receiver.SERVICE + """
 
 
 def start(test, name, *words):
-    """load_batch.py under a command name of its own: the kernel takes it from the script."""
-    with open(os.path.join(os.path.dirname(__file__), "load_batch.py"), encoding="utf-8") as file:
+    """load_queue.py under a command name of its own: the kernel takes it from the script."""
+    with open(os.path.join(os.path.dirname(__file__), "load_queue.py"), encoding="utf-8") as file:
         text = file.read().partition("\n")[2]
     path = receiver.write(os.path.join(test.disk, test.own(name)), f"#!{sys.executable}\n{text}")
     os.chmod(path, 0o755)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A service of one thread that answers together what has arrived together, as event loops do, and its clients.
+"""A service of one thread that answers one request after the other, and its clients.
 
-load_batch.py server                              says its port
-load_batch.py client PORT CONNECTIONS WORK PAUSE  asks on each connection, again PAUSE s after the answer, for WORK ms
+load_queue.py server                              says its port
+load_queue.py client PORT CONNECTIONS WORK PAUSE  asks on each connection, again PAUSE s after the answer, for WORK ms
 of the thread's time, in which it sleeps: others may have all CPUs
 
 Both end with their input.
@@ -17,7 +17,6 @@ import threading
 import time
 
 SIZE = 4
-BATCH = 2   # requests at most, so that there are others when their clients are slow
 
 
 def accept_all(listener, selector):
@@ -50,18 +49,15 @@ def serve():
     selector.register(listener, selectors.EVENT_READ)
     print(listener.getsockname()[1], flush=True)
     while True:
-        responses = []
-        for key, _ in selector.select()[:BATCH]:
+        for key, _ in selector.select():
             if key.fileobj is listener:
                 accept_all(listener, selector)
             elif work := receive(key.fileobj):
                 time.sleep(int.from_bytes(work, "big") / 1000)
-                responses.append(key.fileobj)
+                response(key.fileobj)
             else:
                 selector.unregister(key.fileobj)
                 key.fileobj.close()
-        for connection in responses:
-            response(connection)
 
 
 def ask(port, work, pause):
