@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The alerts as limits of collectd's threshold plugin, and its configuration conf/threshold.conf."""
+"""The alerts as limits of collectd's threshold plugin, and the example with them."""
 
 import textwrap
 
@@ -76,7 +76,7 @@ def block(limit):
 
 
 def threshold_conf():
-    """The text of conf/threshold.conf."""
+    """The text of the example."""
     limits = [RESPONSE_TIME, *(limit for many in LIMITS.values() if not isinstance(many, str) for limit in many), OVERHEAD]
     of_services = "\n".join(block(limit) for limit in limits if not limit.subject)
     of_plugin = "\n".join(block(limit) for limit in limits if limit.subject)

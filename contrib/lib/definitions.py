@@ -292,7 +292,7 @@ def is_log(shown):
     return shown in (unit.SECONDS, unit.BYTES)
 
 
-def described(file, kind, counted, word, sources, _rows):
+def described(file, kind, counted, word, sources):
     """The picture of a series that series.py has; a `*` in its file stands for what it is counted for."""
     shown, scale = unit_of(word, counted)
     title = sources[0][1]
@@ -307,7 +307,7 @@ def described(file, kind, counted, word, sources, _rows):
                                 Series(file + "-percentile-*", name, "p*", scale=scale)), log=is_log(shown))
 
 
-def tails(file, kind, counted, word, sources, _rows):
+def tails(file, kind, counted, word, sources):
     """The picture of the 99th percentile, where there is a histogram for each key."""
     if kind != "histogram" or "*" not in file:
         return ()
@@ -328,7 +328,7 @@ def completed(graphs):
     last = {"The plugin": graphs["The plugin"]}
     found = {title: section for title, section in graphs.items() if title not in last}
     for title, _, many in series.PROBES:
-        more = tuple(graph for one in many if not is_drawn(*one[:2], drawn) for graph in (described(*one), *tails(*one)))
+        more = tuple(graph for one in many if not is_drawn(*one[:2], drawn) for graph in (described(*one[:-1]), *tails(*one[:-1])))
         if more:
             found[title] = found.get(title, ()) + more
     return {**found, **last}

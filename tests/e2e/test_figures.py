@@ -259,8 +259,8 @@ def test_described(check):
     shown = {(one.file, one.source): (graph, one) for section in GRAPHS.values() for graph in section for one in graph.series}
     # Shown as another: time as a share of a CPU, and numbers of two things in one picture.
     other = {"ps_cputime": unit.CPU, "ps_count": unit.NUMBER}
-    for _, many in series.PROBES:
-        for file, kind, counted, word, sources in many:
+    for _, _, many in series.PROBES:
+        for file, kind, counted, word, sources, _ in many:
             suffixes = {"integer": ("",), "histogram": ("-average", "-percentile-*"), "moments": ("-average", "-cv")}[kind]
             found = [shown[file + suffix, name] for suffix in suffixes for name, _ in sources if (file + suffix, name) in shown]
             check.true(f"{file} is drawn", found or any(fnmatch.fnmatch(file, pattern) for pattern in UNDRAWN))

@@ -191,10 +191,10 @@ def test_described(check):
     """There are no other series than those of the probes."""
     counted = {re.sub(r"-(average|percentile-.*)$", "", one.file) for one in layers.SERIES
                if not one.file.startswith("count-tier_")}
-    files = [file for _, many in series.PROBES for file, *_ in many]
+    files = [file for _, _, many in series.PROBES for file, *_ in many]
     check.equal("series that no probe has", [one for one in sorted(counted) if one not in files
                                              and all(name.varying(file, one) is None for file in files)], [])
-    units = {file: unit_of(word, counts) for _, many in series.PROBES for file, _, counts, word, _ in many}
+    units = {file: unit_of(word, counts) for _, _, many in series.PROBES for file, _, counts, word, *_ in many}
     for column in layers.all_columns():
         if isinstance(column, LargestPart):
             continue
