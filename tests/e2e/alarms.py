@@ -27,7 +27,6 @@ from receiver import lib
 sys.path.append(os.path.join(TOP, "tests", "alerts"))
 sys.path.append(os.path.join(TOP, "contrib", "lib"))
 import alert_graphite  # noqa: E402
-import alert_influxdb  # noqa: E402
 import alert_limits  # noqa: E402
 import past  # noqa: E402
 import prometheus_rules  # noqa: E402
@@ -52,7 +51,7 @@ def get_json(url):
 
 class Threshold:
     """collectd's own notifications, from its log."""
-    name, less = "threshold", {}
+    name = "threshold"
 
     def __init__(self):
         self.daemon, self.said = None, 0
@@ -94,7 +93,7 @@ class Threshold:
 
 class Alertmanager:
     """Prometheus with the generated rules, and the Alertmanager that it tells."""
-    name, less = "Prometheus and Alertmanager", {}
+    name = "Prometheus and Alertmanager"
 
     def __init__(self, test, target, series):
         """target: port of write_prometheus; series: of the past"""
@@ -136,7 +135,7 @@ alerting:
 
 
 class InfluxQueries:
-    name, less = "InfluxDB", alert_influxdb.LESS
+    name = "InfluxDB"
 
     def __init__(self, test, series):
         self.database = test_influxdb.InfluxDB(test)
@@ -166,7 +165,7 @@ class InfluxQueries:
 
 class GraphiteQueries:
     """carbon with the intervals of the sample, and graphite-web. A series is in alarm if its last value is above 0."""
-    name, less = "Graphite", alert_graphite.LESS
+    name = "Graphite"
     def __init__(self, test, series):
         _, self.line, tree = test_graphite.start_carbon(test, RETENTIONS)
         with open(os.path.join(os.path.dirname(tree), "storage-schemas.conf"), encoding="utf-8") as file:

@@ -186,11 +186,11 @@ def run_faults(test, watch, faults):
 
 
 def cell(story, one, found):
-    """Seconds from the fault to this receiver's alarm, with the reason if that is long, or the reason that there is none."""
+    """Seconds from the fault to this receiver's alarm, or the reason that there is none."""
     if one.name not in found:
         return story.reason(one) or "not raised"
     seconds = max(0, found[one.name].begin - story.begin)
-    return f"{seconds:.0f}" + (f": {one.less[story.alert]}" if seconds > LIMIT_S and story.alert in one.less else "")
+    return f"{seconds:.0f}"
 
 
 def write_page(watch, stories):
