@@ -45,9 +45,9 @@ PARTS = {
                    "Each alert's fault at a service of its own, and all that can raise the alert.",
                    ("alerts/faults",), pages=("alerts.md",)),
     "quiet": Part("Loads in which no alert may fire",
-                  "Six real services. A part takes 40 minutes, and adds to those of before: `make measure PARTS=quiet QUIET=KIND`, "
-                  "where KIND is normal, bursty (seconds of as many requests as can be had) or batch (a process for each CPU reads, "
-                  "compresses and writes for minutes).", ("alerts/quiet",), adds=True),
+                  "Three kinds of load at once, each on six real services with a collectd and receivers of their own: normal, bursty "
+                  "(seconds of as many requests as can be had) and batch (a process for each CPU reads, compresses and writes for "
+                  "minutes). It takes 40 minutes, and adds to what was measured before.", ("alerts/quiet",), adds=True),
     "pages": Part("Cost of the pages of ebpf-graph",
                   "Services with a year of values each, drawn twice.", ("pages/run",)),
     "dashboards": Part("Queries of the dashboards, at each store",
