@@ -55,7 +55,7 @@ def day(series, before=False):
 GRAPHITE = {
     "EbpfSaturated": of_each(
         f"{OF_SERVICES}.percent.slack", below(SLACK, 5), requests(1),
-        "offset(sumSeries(%.latency.in_socket,%.latency.in_queue,%.latency.in_runqueue),-0.01)"),
+        "offset(sumSeries(%.latency.in_socket,%.latency.in_queue,%.latency.in_runqueue),-0.05)"),
     "EbpfSaturatedSoon": of_each(
         f"{OF_SERVICES}.percent.slack",
         f"offset(sumSeries(scale({day(SLACK)},-4),scale({day(SLACK, True)},3)),5)",

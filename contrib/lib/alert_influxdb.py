@@ -16,6 +16,15 @@ def taken(value, name, kind, instance="", since="30s", until="", by=BY_SERVICE):
             f" GROUP BY {by})")
 
 
+def day_of_slack(name, missing, since="1d", until=""):
+    """What slack falls below in 72 minutes of a day: a subquery. missing: slack of five minutes without a value. Without it, a
+    series of fewer than ten values would have no percentile, and InfluxDB would then have none of the other series."""
+    to = f" AND time <= now() - {until}" if until else ""
+    minutes = (f"(SELECT mean(value) AS slack FROM ebpf_value WHERE time > now() - {since}{to} AND type = 'percent' AND"
+               f" type_instance = 'slack' GROUP BY time(5m), {BY_SERVICE} fill({missing}))")
+    return f"(SELECT percentile(slack, 5) AS {name} FROM {minutes} GROUP BY {BY_SERVICE})"
+
+
 def summed(name, kind, pattern, but="", function="mean"):
     """The sum of a figure of each of several series."""
     condition = f"type_instance =~ /{pattern}/" + (f" AND type_instance !~ /{but}/" if but else "")
@@ -35,16 +44,16 @@ OLDER = {"since": "2d", "until": "1d"}
 UPSTREAMS = ("latency", "type_instance =~ /^upstream-.*-percentile-90$/")
 P99 = ("latency", "response-percentile-99")
 LATELY, HOUR = (taken(f"{sign}count(value)", "readings", "objects", "services", since, by="host")
-                for sign, since in (("-1000000 * ", "30s"), ("", "1h")))
+                for sign, since in (("-1000000 * ", "45s"), ("", "1h")))
 
 INFLUXDB = {
     "EbpfSaturated": alarms(
-        "slack < 5 AND rate >= 1 AND waits > 0.01", slack=taken("max(value)", "slack", "percent", "slack"), rate=RATE,
+        "slack < 5 AND rate >= 1 AND waits > 0.05", slack=taken("max(value)", "slack", "percent", "slack"), rate=RATE,
         waits=summed("waits", "latency", "^in_(socket|queue|runqueue)$")),
     "EbpfSaturatedSoon": alarms(
         "4 * today - 3 * yesterday < 5 AND yesterday - today > 2 AND today < 50 AND requests > 1.02 * requests_yesterday",
-        today=taken("percentile(value, 5)", "today", "percent", "slack", "1d"),
-        yesterday=taken("percentile(value, 5)", "yesterday", "percent", "slack", **OLDER),
+        today=day_of_slack("today", 100),
+        yesterday=day_of_slack("yesterday", 0, **OLDER),
         requests=taken("spread(value)", "requests", "total_requests", since="1d"),
         requests_yesterday=taken("spread(value)", "requests_yesterday", "total_requests", **OLDER)),
     "EbpfSlowerThanYesterday": alarms(
@@ -74,7 +83,7 @@ INFLUXDB = {
     "EbpfUpstreamSlow": alarms(
         "p90 > 0.25 AND p90 > 3 * fast", BY_CLASS,
         p90=taken("min(value)", "p90", *UPSTREAMS, by=BY_CLASS),
-        fast=taken("percentile(value, 10)", "fast", *UPSTREAMS, "6h", by=BY_CLASS)),
+        fast=taken("median(value)", "fast", *UPSTREAMS, "6h", by=BY_CLASS)),
     "EbpfBlind": ";\n".join((
         alarms("hook_set < 1", BY_CLASS,
                hook_set=taken("max(value)", "hook_set", "count", "type_instance =~ /^tier_/", by=BY_CLASS)),
@@ -85,6 +94,6 @@ INFLUXDB = {
 # What a query leaves out of its alert, and why.
 LESS = {
     "EbpfDiskSlow": "without the disk's own figures, which have the disk in place of the service",
-    "EbpfUpstreamSlow": "without the service's own figures, which have no upstream",
+    "EbpfUpstreamSlow": "beside the median of 6 hours, and without the service's own figures, which have no upstream",
     "EbpfSaturatedSoon": "without the week before: of a service that is new there is none",
 }

@@ -9,8 +9,8 @@ ONE_SERIES = "it compares one series with a fixed limit"
 NO_YESTERDAY = f"{ONE_SERIES} and knows no yesterday"
 LIMITS = {
     "EbpfSaturated": (
-        Limit("percent", "slack", (("WarningMin", 15), ("FailureMin", 5)),
-              "Free threads and CPUs of the service, in percent."),),
+        Limit("percent", "slack_threads", (("WarningMin", 15), ("FailureMin", 5)),
+              "Free threads of the service, in percent. The slack of its CPUs is 0 whenever a batch takes them."),),
     "EbpfSaturatedSoon": NO_YESTERDAY,
     "EbpfSlowerThanYesterday": NO_YESTERDAY,
     "EbpfErrors": (

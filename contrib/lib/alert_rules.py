@@ -44,7 +44,7 @@ DISK_TO_BLAME = (
 
 SATURATED = Rule(
     f"{newest('ebpf_slack_percent')} < {SATURATED_PERCENT}\n{requests(1)}\n"
-    f"and {OF_SERVICE} sum by (instance, service) (ebpf_request_time_seconds{{{WAITS}}}) > 0.01\n"
+    f"and {OF_SERVICE} sum by (instance, service) (ebpf_request_time_seconds{{{WAITS}}}) > 0.05\n"
     f"and {OF_SERVICE} sum by (instance, service) (ebpf_request_time_seconds{{{WAITS}}})"
     f" > {OF_SERVICE} sum by (instance, service) (ebpf_request_time_seconds) / 3",
     f"{WHERE} is saturated: slack {VALUE} %", for_="20s")

@@ -12,8 +12,8 @@ from alert_rules import RULES
 TABLE = {
     "EbpfSaturated": (
         "saturated", "critical",
-        "slack < 5 %, and a third of a request's time, at least 10 ms, is a wait for a thread or CPU",
-        "any rise of the load queues; a batch that has the service for itself delays no other client"),
+        "slack < 5 %, and a third of a request's time, at least 50 ms, is a wait for a thread or CPU",
+        "half of what people notice; where others take the CPUs, no service has slack, but most answer soon"),
     "EbpfSaturatedSoon": (
         "saturated soon", "warning",
         "slack in the busiest 72 minutes of 24 hours, falling as since the day before, is < 5 % within 3 days; requests grew",

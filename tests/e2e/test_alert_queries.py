@@ -62,7 +62,7 @@ def hosts():
 
 
 def points(now):
-    """(host, subject, file, [(time, value), ...]) of each series."""
+    """(host, subject, file, [(time, value), ...]) of each series. Each host has another service, too, that has just begun."""
     for host, (series, interval, count) in hosts().items():
         for name, values in series.items():
             if name in COLLECTD:
@@ -70,6 +70,8 @@ def points(now):
                 many = list(numbers(values))[:count]
                 begin = now - (count - 1) * interval
                 yield host, subject, file, [(begin + index * interval, value) for index, value in enumerate(many)]
+                if subject != "self":
+                    yield host, "a_new", file, [(now, many[0])]
 
 
 def check(test, system, alert, found):

@@ -18,7 +18,7 @@ from receiver import lib
 
 sys.path.append(os.path.join(alarms.TOP, "tests", "alerts"))
 import past  # noqa: E402
-from faults import FAULTS, Blind, Saturated, SaturatedSoon, SlowerThanYesterday, UpstreamSlow, probe_blocks  # noqa: E402
+from faults import FAULTS, Blind, SaturatedSoon, SlowerThanYesterday, UpstreamSlow, probe_blocks  # noqa: E402
 
 WELL_S = 50         # before the first fault
 SHORT = "EbpfOomKill"
@@ -51,11 +51,6 @@ def series_of_the_past(names):
         yield past.shape(alarms.HOST, word, "latency-response-percentile-99", day + 7200, 10, lambda ago: 0.02, day - 7200)
 
 
-def is_slack_alone(receiver, alert):
-    """threshold has nothing else to tell saturation by. Where other work takes the CPUs, no service has slack."""
-    return (receiver, alert) == (alarms.Threshold.name, Saturated.alert)
-
-
 class Story:
     """What has happened to which service. subject: the name of its series, "" for the plugin itself."""
 
@@ -72,8 +67,7 @@ class Story:
         """{receiver: the first Alarm since the fault}"""
         found = {}
         for one in watch.alarms:
-            is_new = one.begin >= self.begin or is_slack_alone(one.receiver, one.alert)
-            if (one.alert, one.service) == (self.alert, self.subject) and is_new:
+            if (one.alert, one.service) == (self.alert, self.subject) and one.begin >= self.begin:
                 found.setdefault(one.receiver, one)
         return found
 
@@ -129,7 +123,7 @@ def check_ends(test, watch, stories):
     mended = {story.subject for story in stories} - {SaturatedSoon.word}
 
     def going_on():
-        return sorted(one for one in watch.now if one[2] in mended and not is_slack_alone(*one[:2]))
+        return sorted(one for one in watch.now if one[2] in mended)
 
     watch.until(lambda: not going_on(), END_S)
     test.equal("alerts that go on after their fault", going_on(), [])
@@ -171,9 +165,7 @@ def check_others(test, watch, stories):
     """What runs beside the test is no service of its own."""
     own = {story.subject for story in stories}
     others = [one for one in watch.alarms if one.service in own and not any(story.permits(one) for story in stories)]
-    busy = [one for one in others if is_slack_alone(*one[:2])]
-    test.equal("alarms of no fault", [one[:3] + one[4:] for one in others if one not in busy], [])
-    test.figures.equal("alarms of threshold about slack alone", [one.text for one in busy], [])
+    test.equal("alarms of no fault", [one[:3] + one[4:] for one in others], [])
 
 
 def run_faults(test, watch, faults):

@@ -18,13 +18,13 @@ INTERVAL = 1
 LIGHT = (1, 1, 0.05)      # connections, time of a request in ms, s between two
 SATURATING = (10, 25, 0)
 HITS = 2
-# Percent of slack, of the sample. Where others take the CPUs, a thread that gets none between two requests has some:
+# Percent of the slack of threads, of the sample. Where others take the CPUs, a thread that gets none between two requests has some:
 # without figures the limit is another.
 SLACK, ANY_SLACK = 15, 60
 # Series: bounds of warning and failure.
 LIMITS = {
     "latency-response-percentile-99": ((-math.inf, 0.1), (-math.inf, 1)),
-    "percent-slack": ((SLACK, math.inf), (5, math.inf)),
+    "percent-slack_threads": ((SLACK, math.inf), (5, math.inf)),
 }
 SERVICE = receiver.SERVICE + """
   <Probe "gone">
@@ -98,7 +98,7 @@ def main():
         server = start(test, "kt_web", "server")
         port = server.hear()
         slack = SLACK if test.measures else ANY_SLACK
-        limits_of = LIMITS | {"percent-slack": ((slack, math.inf), (5, math.inf))}
+        limits_of = LIMITS | {"percent-slack_threads": ((slack, math.inf), (5, math.inf))}
         sample = receiver.sample("threshold.conf", {f"WarningMin {SLACK}": f"WarningMin {slack}"})
         daemon = test.collectd(SERVICE, sample, interval=INTERVAL)
         check_removed(test, daemon)
