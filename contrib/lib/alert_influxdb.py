@@ -94,6 +94,6 @@ INFLUXDB = {
 # What a query leaves out of its alert, and why.
 LESS = {
     "EbpfDiskSlow": "without the disk's own figures, which have the disk in place of the service",
-    "EbpfUpstreamSlow": "beside the median of 6 hours, and without the service's own figures, which have no upstream",
+    "EbpfUpstreamSlow": "compared with the median of 6 hours, and without the service's own figures, which have no upstream",
     "EbpfSaturatedSoon": "without the week before: of a service that is new there is none",
 }
