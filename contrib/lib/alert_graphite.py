@@ -93,6 +93,7 @@ LESS = {
     "EbpfDiskSlow": "without the disk's own figures, which have the disk in place of the service in their paths",
     "EbpfUpstreamSlow": "without the service's own figures, which have another path",
     "EbpfSaturatedSoon": "without the week before and the requests; the request must be of 24 hours",
+    "EbpfBlind": "only of probes that are off, and of hosts without values",
     "EbpfSlowerThanYesterday": "yesterday's values are those of minutes, so the alarm may come after more than 60 s",
 }
 FROM = {"EbpfSaturatedSoon": "-24h"}

@@ -96,4 +96,5 @@ LESS = {
     "EbpfDiskSlow": "without the disk's own figures, which have the disk in place of the service",
     "EbpfUpstreamSlow": "compared with the median of 6 hours, and without the service's own figures, which have no upstream",
     "EbpfSaturatedSoon": "without the week before: of a service that is new there is none",
+    "EbpfBlind": "only of probes that are off, and of hosts without values for 45 s, since the latest may be on their way",
 }

@@ -18,8 +18,8 @@ INTERVAL = 1
 LIGHT = (1, 1, 0.05)      # connections, time of a request in ms, s between two
 SATURATING = (10, 25, 0)
 HITS = 2
-# Percent of the slack of threads, of the sample. Where others take the CPUs, a thread that gets none between two requests has some:
-# without figures the limit is another.
+# Percent of the slack of threads, of the sample. Where others take the CPUs, a thread that gets none between two requests has
+# some: without figures the limit is another.
 SLACK, ANY_SLACK = 15, 60
 # Series: bounds of warning and failure.
 LIMITS = {
