@@ -62,9 +62,11 @@ def free_ports(count, kind=socket.SOCK_STREAM):
     return ports
 
 
-def listens(port):
-    with socket.socket() as one:
-        return one.connect_ex(("127.0.0.1", int(port))) == 0
+def listens(address):
+    """address: a port of this machine, or the path of a socket. Those that a killed server has left behind do not count."""
+    is_path = str(address).startswith("/")
+    with socket.socket(socket.AF_UNIX if is_path else socket.AF_INET) as one:
+        return one.connect_ex(address if is_path else ("127.0.0.1", int(address))) == 0
 
 
 def wait_until(what, condition, seconds=60):

@@ -28,10 +28,11 @@ def fetch(paths, begin, end, consolidation="AVERAGE", environment=None, patience
 def last(paths, environment=None):
     """{path: time of the last update}; of a file that is not there, 0."""
     there = sorted(filter(os.path.exists, set(paths)))
-    reply = re.findall(r"^(\d+)\nOK ", _command("".join(f'last "{path}"\n' for path in there), environment), re.M)
-    if len(reply) != len(there):
-        raise RuntimeError(f"rrdtool last: {reply[-5:]}")
-    return {**dict.fromkeys(paths, 0), **dict(zip(there, map(int, reply)))}
+    reply = _command("".join(f'last "{path}"\n' for path in there), environment)
+    found = re.findall(r"^(\d+)\nOK ", reply, re.M)
+    if len(found) != len(there):
+        raise RuntimeError(f"rrdtool last: {reply[-500:]}")
+    return {**dict.fromkeys(paths, 0), **dict(zip(there, map(int, found)))}
 
 
 def steps(path, source, begin, end, consolidation="AVERAGE"):

@@ -301,7 +301,7 @@ def test_choice(check, tree, output):
 def test_spans(check, tree):
     """What is gone is shown for the time in which it was there, and not at all after that."""
     output = os.path.join(check.dir, "spans")
-    done = draw(tree, output)
+    done = draw(tree, output, "--end", str(END))
     check.equal("exit status", done.returncode, 0)
     check.equal("complaints", done.stderr, "")
     pages = check_output(check, output)

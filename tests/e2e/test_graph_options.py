@@ -13,6 +13,7 @@ import signal
 import subprocess
 import time
 
+import receiver
 from e2e import TOP, Check, Skip
 from tree import Tree
 
@@ -119,8 +120,7 @@ def test_rrdcached(check, tree):
     daemon = subprocess.Popen(["rrdcached", "-g", "-b", tree, "-p", f"{check.dir}/pid", "-l", socket, "-w", "3600", "-f", "7200"],
                               stdout=subprocess.DEVNULL)
     try:
-        while not os.path.exists(f"{check.dir}/socket"):
-            time.sleep(0.02)
+        receiver.wait_until("rrdcached", lambda: receiver.listens(f"{check.dir}/socket"))
         updates = [f"{moment}:{5 * 2 ** 20}" for moment in (END + 10, END + 20)]
         subprocess.run(["rrdtool", "update", "--daemon", socket, path, *updates], check=True, stdout=subprocess.DEVNULL)
         options = "--service", "nginx", "--start", str(END), "--end", str(END + 20), "--table", "5"

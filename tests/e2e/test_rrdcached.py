@@ -5,7 +5,6 @@
 import glob
 import json
 import os
-import stat
 import subprocess
 import sys
 
@@ -31,11 +30,7 @@ def start_rrdcached(test, directory, socket):
     """As Debian's package starts it, with a journal."""
     argv = ["rrdcached", "-g", "-B", "-b", f"{directory}/db", "-j", test.mkdir("rrdcached/journal"),
             "-p", f"{directory}/pid", "-l", f"unix:{socket}"]
-
-    def ready():
-        """A socket of the one before has been taken away by it."""
-        return os.path.exists(f"{directory}/pid") and stat.S_ISSOCK(os.stat(socket).st_mode)
-    return receiver.Receiver(directory, argv, ready)
+    return receiver.Receiver(directory, argv, lambda: receiver.listens(socket))
 
 
 def stored(daemon, tree, socket):

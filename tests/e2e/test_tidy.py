@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import time
 
+import receiver
 from e2e import TOP, Check, Skip
 from tree import rrdtool
 
@@ -233,10 +234,8 @@ def rrdcached(directory, tree):
     socket = os.path.join(directory, "socket")
     daemon = subprocess.Popen(["rrdcached", "-g", "-B", "-b", tree, "-p", os.path.join(directory, "pid"), "-l",
                                f"unix:{socket}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    give_up = time.monotonic() + 60
-    while not os.path.exists(socket) and time.monotonic() < give_up:
-        time.sleep(0.05)
     try:
+        receiver.wait_until("rrdcached", lambda: receiver.listens(socket))
         yield f"unix:{socket}"
     finally:
         daemon.terminate()
