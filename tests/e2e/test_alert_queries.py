@@ -131,7 +131,7 @@ def check_graphite(test):
 
 
 def main():
-    with lib.Test(limit=120) as test:
+    with lib.Test(limit=240) as test:
         check_influxdb(test)
         check_graphite(test)
 

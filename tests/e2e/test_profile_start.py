@@ -14,7 +14,7 @@ import receiver
 from receiver import lib
 
 HZ = 99
-SECONDS = 2
+SECONDS = 10    # attaching is a part of it, and takes seconds on a busy machine
 WRITTEN_SECONDS = 150 * lib.SLOWNESS  # a file is written once a minute
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 1
 PLUGIN = f"""

@@ -170,7 +170,9 @@ def start(test, silence, paths):
 
 def check_waits(test, daemon, what):
     """What hangs costs a start: most of the rest is the kernel's work on programs, which takes longer on a busy machine."""
-    lines = daemon.log()
+    # Threads may read before collectd says that it has started.
+    while READY not in "".join(lines := daemon.log()) and daemon.running():
+        time.sleep(0.05)
     numbers = [number for number, line in enumerate(lines) if MESSAGES["object"] in line and "Notification: " not in line]
     ready = [line for line in lines if READY in line]
     test.equal(f"{what}: messages about the object, and of the end of the start", (len(numbers), len(ready)), (1, 1))
