@@ -149,7 +149,24 @@ class Unasked(Datagram):
         return sock
 
 
-KINDS = {"bound": Bound, "creds": Credentials, "mptcp": Multipath, "udp": Datagram, "empty": Empty, "port0": Unasked}
+class OfPair(Stream):
+    """Ends of a socketpair: processes of one program, of which none has connected to the other."""
+    served = requested = False
+
+    def listen(self):
+        self.client, server = socket.socketpair()
+        return server
+
+    def serve(self, sock, sent):
+        while sock.recv(REQUEST):
+            sock.send(b"x" * RESPONSE)
+            os.write(sent, b"x")
+
+    def connect(self, _where):
+        return self.client
+
+
+KINDS = {"bound": Bound, "creds": Credentials, "mptcp": Multipath, "udp": Datagram, "empty": Empty, "port0": Unasked, "pair": OfPair}
 CONF = "".join(f"""
   <Service "{kind}">
     Process "kt_s_{kind}"
@@ -233,7 +250,7 @@ def check(test, daemons, pairs):
         for pair in pairs:
             rx, tx = (ORDER * byte_count for byte_count in pair.way.byte_count)
             want = {(pair.kind, ""): (ORDER, rx, tx) if pair.way.served else None, (pair.kind, "-client"): None,
-                    (f"{pair.kind}_client", ""): None, (f"{pair.kind}_client", "-client"): (ORDER, tx, rx)}
+                    (f"{pair.kind}_client", ""): None, (f"{pair.kind}_client", "-client"): (ORDER, tx, rx) if pair.way.requested else None}
             now = after[hook_set, pair.kind]
             for key, then in before[hook_set, pair.kind].items():
                 got = now[key] and tuple(a - b for a, b in zip(now[key], then or (0, 0, 0)))

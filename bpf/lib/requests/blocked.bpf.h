@@ -84,7 +84,7 @@ __noinline int blocked_on_item(u64 node, u64 epoll_op)
 	case ROLE_SERVER:
 		return BLOCKED_EVENTS;
 	case ROLE_CLIENT:
-		return socket_is_of_pair(sk) ? BLOCKED_LOCK : BLOCKED_UPSTREAM;
+		return BLOCKED_UPSTREAM;
 	default:
 		return BLOCKED_LOCK;
 	}
@@ -143,7 +143,9 @@ static int blocked_on_socket(const struct sock *sk, u64 in_hand_sk, bool receive
 	if (role == ROLE_SERVER && !receives)
 		return BLOCKED_CLIENT;
 	if (role == ROLE_CLIENT)
-		return socket_is_of_pair(sk) ? BLOCKED_PIPE : BLOCKED_UPSTREAM;
+		return BLOCKED_UPSTREAM;
+	if (socket_is_of_pair(sk))
+		return BLOCKED_PIPE;
 	return receives && !in_hand_sk ? BLOCKED_IDLE : BLOCKED_OTHER;
 }
 

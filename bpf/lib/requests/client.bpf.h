@@ -103,13 +103,11 @@ static __always_inline struct client_upstream *upstream_at(struct peer *p, u64 n
 	return upstream;
 }
 
-/* A socket of a socketpair is not connected to a service: its name stays empty. */
 static __noinline void peer_name(struct peer *p, const struct sock *sk)
 {
 	struct upstream_key key = { .service = p->key.service };
 
-	if (!socket_is_of_pair(sk))
-		upstream_name(sk, &key);
+	upstream_name(sk, &key);
 	p->key = key; /* in one assignment: another thread may read it meanwhile */
 	p->named = true;
 }

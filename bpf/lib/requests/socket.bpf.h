@@ -47,6 +47,16 @@ static bool socket_has_listener_address(const struct unix_sock *sk)
 	return own && (BPF_CORE_READ(own, refcnt.refs.counter) > 1 || !BPF_CORE_READ(peer, addr));
 }
 
+/* Is it one of a socketpair? */
+static bool socket_is_of_pair(const struct sock *sk)
+{
+	const struct unix_sock *own = (const struct unix_sock *)sk;
+	const struct unix_sock *peer = (const struct unix_sock *)BPF_CORE_READ(own, peer);
+
+	return BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX && !BPF_CORE_READ(own, addr) &&
+	       !BPF_CORE_READ(peer, addr);
+}
+
 /* Of MPTCP the first TCP connection. */
 static const struct sock *socket_stream(const struct sock *sk)
 {
@@ -58,14 +68,16 @@ static const struct sock *socket_stream(const struct sock *sk)
 
 /* What accept returns has inherited from its listener: the backlog (TCP) or the address (UNIX). A
  * datagram server has bound a port and is not connected; the kernel does not distinguish port 0
- * from none. */
+ * from none. A socketpair is between processes of one program, such as a daemon and its helpers:
+ * none of its ends has connected to a service. */
 static enum socket_role socket_role(const struct sock *sk)
 {
 	u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
 	u16 type = BPF_CORE_READ(sk, sk_type);
 	bool server;
 
-	if (!socket_talks(family, type) || BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_LISTEN)
+	if (!socket_talks(family, type) || BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_LISTEN ||
+	    socket_is_of_pair(sk))
 		return ROLE_NONE;
 	if (family == AF_UNIX)
 		server = socket_has_listener_address((const struct unix_sock *)sk);
@@ -108,16 +120,6 @@ static bool socket_has_waiter(const struct sock *sk)
 	const struct socket_wq *queue = BPF_CORE_READ(sk, sk_wq);
 
 	return queue_has_waiter(__builtin_preserve_access_index(&queue->wait));
-}
-
-/* Is it one of a socketpair? Only related processes have these. */
-static bool socket_is_of_pair(const struct sock *sk)
-{
-	const struct unix_sock *own = (const struct unix_sock *)sk;
-	const struct unix_sock *peer = (const struct unix_sock *)BPF_CORE_READ(own, peer);
-
-	return BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX && !BPF_CORE_READ(own, addr) &&
-	       !BPF_CORE_READ(peer, addr);
 }
 
 /* Does a program have this stream open, so that it may still respond? */
