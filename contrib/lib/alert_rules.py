@@ -138,8 +138,8 @@ BLIND = Rule("\nor ".join((
             MISSING),
     because('up{job="collectd"} == 0', "Prometheus cannot scrape"))),
     "ebpf plugin on {{ $labels.instance }}{{ with $labels.probe }}, probe {{ . }}{{ end }}: {{ $labels.reason }} ("
-    "{{ $value | humanize }})", "See troubleshooting.md, and collectd's log, which has the reason and the remedy.",
-    "20s", "plugin")
+    "{{ $value | humanize }})",
+    "See collectd's log, which has the reason and the remedy, and /usr/share/doc/collectd-ebpf/troubleshooting.md.", "20s", "plugin")
 
 RULES = {
     "EbpfSaturated": SATURATED,

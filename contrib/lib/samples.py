@@ -16,5 +16,10 @@ def document(name):
     return _first(os.path.join(INSTALLED, name), os.path.join(SOURCES, "docs", name), os.path.join(SOURCES, name))
 
 
+def heading(name, text):
+    """A section of a document."""
+    return f'"{text}" in {document(name)}'
+
+
 def sample(name):
     return _first(os.path.join(INSTALLED, "examples", name), os.path.join(SOURCES, "conf", name))

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Documents lead where they say, and are short and plain.
 
-Each link, picture and anchor of a page is there, in the tree and as installed; so is each installed file that a text names. The
-index has all pages, and answers to the questions of its table within the clicks that it says. What people have written has no
-refused words (tests/check/phrases), no long sentences, and keeps to a number of words. Messages, usage texts and help have no
-refused words either.
+Each link, picture and anchor of a page is there, in the tree and as installed; so is each installed file that a text names, and
+each section or option of a manual or a document. The index has all pages, and answers to the questions of its table within the
+clicks that it says. What people have written has no refused words (tests/check/phrases), no long sentences, and keeps to a number
+of words. Messages, usage texts and help have no refused words either.
 """
 
 import collections
@@ -35,8 +35,15 @@ ELSEWHERE = re.compile(r"[a-z]+:")
 MANUAL = re.compile(r"`([\w-]+)\(([1-8])\)`")
 OUR_MANUAL = re.compile(r"\b((?:collectd-ebpf|ebpf-)[a-z-]*)>?\(([1-8])\)")
 INSTALLED = re.compile(r"/usr/(?:share/doc|share|include|libexec)/collectd-ebpf(?:/[\w.*+@-]*[\w*])*")
-# Tools name a document and an example by these functions of contrib/lib/samples.py.
-NAMED = re.compile(r"\b(document|sample)\(f?[\"']([\w./-]+)[\"']\)")
+DOCUMENTS = "/usr/share/doc/collectd-ebpf/"
+# Tools name a document, a section of it and an example by these functions of contrib/lib/samples.py.
+NAMED = re.compile(r"\b(document|heading|sample)\([\"']([\w./-]+)[\"'](?:, [\"']([^\"']+)[\"'])?\)")
+# A part of a manual: LIMITS, <Service>, MaxServices; "LIMITS in NAME(5)", "NAME(5), LIMITS".
+PART = r"<?[A-Z][\w-]*>?(?: [A-Z][\w-]*)*"
+PARTS_IN = re.compile(rf"(?:\b[Ss]ee )?({PART}(?:(?:,| and| or) {PART})*) in {OUR_MANUAL.pattern}")
+PARTS_AFTER = re.compile(rf"{OUR_MANUAL.pattern}, (probe \w+|{PART})")
+POD_LINK = re.compile(r"L<(?:([\w-]+)\((\d)\))?/([^<>]+)>")
+PAGE = re.compile(r"(?<![\w/.-])[\w-]+\.md\b")
 PLACEHOLDER = re.compile(r"/(?:X|NAME|FILE)\b")
 # Those for contributors may name sources.
 SOURCES_OF = re.compile(r"(?:`|[CF]<)(?:conf|docs)/")
@@ -150,35 +157,84 @@ def complaints_of_index(pages, manuals):
     yield from (f"{INDEX}: has no {name}" for name in missing + sorted(set(manuals) - named))
 
 
+# --- parts of manuals -------------------------------------------------------------------------
+
+def flat(text):
+    """In one line, without fonts, links, quotes and signs of comments and strings."""
+    text = re.sub(r"\n[ \t]*(?:#|\*|//|f?\")?", " ", text).replace("E<lt>", "\1").replace("E<gt>", "\2")
+    while re.search(r"[BCFILS]<[^<>]*>", text):
+        text = re.sub(r"[BCFILS]<([^<>]*)>", r"\1", text)
+    text = re.sub(r"\[([^\]]*)\]\([^()\s]*\)|\\?[\"`]", r"\1", text)
+    return prose.squeeze(text.replace("\1", "<").replace("\2", ">"))
+
+
+def parts_of(manual):
+    """What texts may name of it: headings, blocks with and without their brackets, options."""
+    heads = [flat(head) for head in re.findall(r"^=head\d (.*)$", manual, re.M)]
+    blocks = [block for head in heads for block in re.findall(r"^Block <(\w+)", head)]
+    options = [flat(item).split()[0] for item in re.findall(r"^=item (.*)$", manual, re.M)]
+    return {*heads, *options, *blocks, *(f"<{block}>" for block in blocks)}
+
+
+def named_parts(path, text):
+    """(name(section), part) of each reference."""
+    own = manual_of(path) if path.endswith(".pod") else ""
+    for name, number, part in POD_LINK.findall(text.replace("E<lt>", "\1").replace("E<gt>", "\2")):
+        yield f"{name}({number})" if name else own, flat(part).replace("\1", "<").replace("\2", ">")
+    text = flat(text)
+    for parts, name, number in PARTS_IN.findall(text):
+        yield from ((f"{name}({number})", part) for part in re.split(r", | and | or ", parts))
+    for name, number, part in PARTS_AFTER.findall(text):
+        yield f"{name}({number})", part.replace("probe ", "PROBE ")
+
+
+def complaints_of_manuals(path, text, manuals):
+    """manuals: {name(section): text}"""
+    named = {f"{name}({section})" for name, section in OUR_MANUAL.findall(text)}
+    yield from (f"{path}: there is no manual {name}" for name in sorted(named - set(manuals)))
+    yield from (f"{path}: {manual} has no {part}" for manual, part in sorted(set(named_parts(path, text)))
+                if part not in parts_of(manuals.get(manual, "")))
+
+
 # --- installed files --------------------------------------------------------------------------
 
 def names_in(text):
     """Installed files that this text names."""
     yield from INSTALLED.findall(text)
-    for kind, name in NAMED.findall(text):
-        yield "/usr/share/doc/collectd-ebpf/" + ("examples/" if kind == "sample" else "") + name
+    for kind, name, _ in NAMED.findall(text):
+        yield DOCUMENTS + ("examples/" if kind == "sample" else "") + name
 
 
 def complaints_of_names(path, text, root):
-    for name, section in sorted(set(OUR_MANUAL.findall(text))):
-        pod = f"docs/{name}.pod"
-        if not os.path.exists(os.path.join(TOP, pod)) or manual_of(pod) != f"{name}({section})":
-            yield f"{path}: there is no manual {name}({section})"
     for name in sorted(set(names_in(text))):
         if not PLACEHOLDER.search(name) and not glob.glob(root + name):
             yield f"{path}: {name}: is not installed"
+    for _, name, heading in NAMED.findall(text):
+        page = root + DOCUMENTS + name
+        if heading and not (os.path.exists(page) and re.search(f"^#+ {re.escape(heading)}$", prose.read(page), re.M)):
+            yield f"{path}: {name} has no heading \"{heading}\""
     if path.startswith("docs/") and not prose.is_written(path) and path not in FOR_CONTRIBUTORS:
-        yield from (f"{path}: {found}...: is installed as /usr/share/doc/collectd-ebpf/" for found in
+        yield from (f"{path}: {found}...: is installed as {DOCUMENTS}" for found in
                     sorted(set(SOURCES_OF.findall(text))))
 
 
 def find_texts():
     """What may name an installed file, and is read where that is installed."""
+    yield from ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
     for folder in ("bpf", "conf", "contrib", "docs", "plugin"):
         for directory, folders, names in os.walk(os.path.join(TOP, folder)):
             folders[:] = [name for name in folders if name not in ("__pycache__", "pictures") and not name.startswith(".")]
             yield from (os.path.relpath(os.path.join(directory, name), TOP) for name in sorted(names)
                         if not name.endswith((".o", ".a", ".png", ".d", ".1", ".5", ".7")))
+
+
+def read_texts():
+    """(path, text)"""
+    for path in find_texts():
+        try:
+            yield path, prose.read(path)
+        except UnicodeDecodeError:
+            pass
 
 
 def install(root):
@@ -193,16 +249,13 @@ def install(root):
 def complaints_of_installed():
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "/tmp")) as root:
         install(root)
-        top = root + "/usr/share/doc/collectd-ebpf"
+        top = root + DOCUMENTS
         found = [os.path.relpath(path, top) for path in sorted(glob.glob(f"{top}/**/*.md", recursive=True))]
         if "index.md" not in found:
             yield "no index.md is installed"
         yield from (f"installed {text}" for text in Pages(top, found).all_broken())
-        for path in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", *find_texts()]:
-            try:
-                yield from complaints_of_names(path, prose.read(path), root)
-            except UnicodeDecodeError:
-                pass
+        for path, text in read_texts():
+            yield from complaints_of_names(path, text, root)
 
 
 # --- words ------------------------------------------------------------------------------------
@@ -272,6 +325,7 @@ def complaints_of_said():
     refused, count_texts = prose.find_phrases("said")[0], 0
     for path, text in said.find_texts():
         count_texts += 1
+        yield from (f"{path}: {name} is named without its place" for name in PAGE.findall(text))
         for sentence in said.sentences(text):
             yield from complaints_of_sentence(path, sentence, refused)
     print(f"{count_texts} texts of programs")
@@ -304,9 +358,16 @@ def check_itself():
         pages.texts[INDEX] = "`ebpf-x(1)` [a](a.md)"
         assert count(complaints_of_index(pages, {"m(1)": ""})) == 2
         assert count(complaints_of_names("conf/x", f"/usr/share/doc/collectd-ebpf/X.conf. {INSTALLED.pattern[:5]}", top)) == 0
-        assert count(complaints_of_names("conf/x", "B<ebpf-top>(1) collectd-ebpf(5)", top)) == 0
-        assert count(complaints_of_names("conf/x", "B<ebpf-top>(5) ebpf-none(1)", top)) == 2
         assert count(complaints_of_names("docs/x.pod", "F<conf/x> /usr/include/collectd-ebpf/a.h. sample('b')", top)) == 3
+        assert count(complaints_of_names("conf/x", "heading('x.md', 'X')", top)) == 2
+
+    manuals = {"ebpf-x(1)": "=head1 TWO WORDS\n\n=item B<Option> I<x>\n\n=head2 Block E<lt>Part \"Name\"E<gt>\n\n=head1 PROBE a\n"}
+    for good in ("see TWO WORDS in B<ebpf-x>(1)", "See \"TWO WORDS\"\n# in L<ebpf-x(1)>", "Option and <Part> in `ebpf-x(1)`", "is in ebpf-x(1)",
+                 "[ebpf-x(1)](x), TWO WORDS", "ebpf-x(1), probe a", "L<ebpf-x(1)/Block E<lt>Part \"Name\"E<gt>>", "block Part in ebpf-x(1)"):
+        assert not count(complaints_of_manuals("conf/x", good, manuals)), good
+    for bad in ("see WORDS in ebpf-x(1)", "Option, No in ebpf-x(1)", "<Option> in ebpf-x(1)", "ebpf-x(1), probe b", "L<ebpf-x(1)/TWO>",
+                "\"TWO WORD \"\n\t\"in ebpf-x(1)\"", "ebpf-x(2)", "ebpf-none(1)"):
+        assert count(complaints_of_manuals("conf/x", bad, manuals)) == 1, bad
 
     refused = [(re.compile("^Of "), ""), (re.compile(r"\bbad\b"), "")]
     page = "A bad one. Of x.\n\n- Of y\n- bad `bad`\n\n| Of z |\n\n    bad\n"
@@ -327,6 +388,8 @@ def main():
     manuals = {manual_of(path): prose.read(path) for path in prose.find_pages() if path.endswith(".pod")}
     complaints = [*pages.all_broken(), *complaints_of_index(pages, manuals), *complaints_of_topics(pages, manuals),
                   *complaints_of_installed(), *complaints_of_prose(), *complaints_of_said()]
+    for path, text in read_texts():
+        complaints += complaints_of_manuals(path, text, manuals)
     for text in complaints:
         print(f"FAIL: {text}")
     print(f"{len(pages.texts)} pages, {len(manuals)} manuals, {len(complaints)} complaints")

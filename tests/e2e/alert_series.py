@@ -160,7 +160,7 @@ FAULTS = {
         {**OF_WEB, "upstream": "10.0.0.5:80", "quantile": "0.9"}),
     "EbpfBlind": AlertFault(
         {HOOKS: then(1, 0)}, "ebpf plugin on h, probe request: a probe is off (0)",
-        "See troubleshooting.md, and collectd's log, which has the reason and the remedy.",
+        "See collectd's log, which has the reason and the remedy, and /usr/share/doc/collectd-ebpf/troubleshooting.md.",
         {"instance": "h", "probe": "request", "reason": "a probe is off"}),
 }
 

@@ -8,6 +8,7 @@ Truth: the compiler's flags, capsh(1), ps(1), and what the csv plugin of another
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -270,6 +271,14 @@ LoadPlugin ebpf
     for part in ("!!  plugin", "collectd needs CAP_BPF and CAP_PERFMON", "2 missing: CAP_BPF, CAP_PERFMON, plugin"):
         test.contains("without capabilities: the page", " ".join(done.stdout.split()), " ".join(part.split()))
     test.true("without capabilities: one page", done.stdout.count("\n") <= 66, done.stdout.count("\n"))
+    os.unlink(os.path.join(objects, "broken.bpf.o"))
+    done = run("--config", conf, "--seconds", "1", TMPDIR=temporary)
+    test.equal("nothing is missing: exit status", done.returncode, 0)
+    heading, page = re.search(r'"([^"]+)" in (\S+)$|$', done.stdout.rstrip()).groups()
+    test.true("nothing is missing: the page to go on with", page, done.stdout.splitlines()[-1:])
+    if page:
+        with open(page, encoding="utf-8") as file:
+            test.contains("nothing is missing: the section of that page", file.read().splitlines(), f"## {heading}")
     test.equal("what trials leave", os.listdir(temporary), [])
     spin.kill()
 
