@@ -29,7 +29,7 @@ WORDS_MAX = 30800
 WORDS_OF = {"README.md": 1100, "tests/README.md": 420}
 MEAN_MAX, SENTENCE_MAX = 18, 40
 TEXTS_MIN = 2000
-TOPICS, TOPICS_MIN, CLICKS_MAX = "## Questions before a decision", 20, 2
+TOPICS, TOPICS_MIN, CLICKS_MAX = "## Questions before a decision", 20, 1
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)|<(?:img|a)\s[^>]*?(?:src|href)=\"([^\"]+)\"")
 ELSEWHERE = re.compile(r"[a-z]+:")
