@@ -42,6 +42,9 @@ NAMED = re.compile(r"\b(document|heading|sample)\([\"']([\w./-]+)[\"'](?:, [\"']
 PART = r"<?[A-Z][\w-]*>?(?: [A-Z][\w-]*)*"
 PARTS_IN = re.compile(rf"(?:\b[Ss]ee )?({PART}(?:(?:,| and| or) {PART})*) in {OUR_MANUAL.pattern}")
 PARTS_AFTER = re.compile(rf"{OUR_MANUAL.pattern}, (probe \w+|{PART})")
+ADDRESS = re.compile(r"(?<![\w.+\"-])[\w.+-]+@[\w.-]*\w")
+# RFC 2606 reserves these domains.
+NO_MAIL = re.compile(r"no-?reply|[@.](?:example(?:\.(?:com|net|org))?|invalid|test)$")
 POD_LINK = re.compile(r"L<(?:([\w-]+)\((\d)\))?/([^<>]+)>")
 PAGE = re.compile(r"(?<![\w/.-])[\w-]+\.md\b")
 PLACEHOLDER = re.compile(r"/(?:X|NAME|FILE)\b")
@@ -213,9 +216,14 @@ def complaints_of_names(path, text, root):
                     sorted(set(SOURCES_OF.findall(text))))
 
 
+def complaints_of_contacts(path, text):
+    """An address is a contact, unless it is a value in quotes."""
+    yield from (f"{path}: {address} accepts no mail" for address in ADDRESS.findall(text) if NO_MAIL.search(address))
+
+
 def find_texts():
     """What may name an installed file, and is read where that is installed."""
-    yield from ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+    yield from ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "configure.ac")
     for folder in ("bpf", "conf", "contrib", "docs", "plugin"):
         for directory, folders, names in os.walk(os.path.join(TOP, folder)):
             folders[:] = [name for name in folders if name not in ("__pycache__", "pictures") and not name.startswith(".")]
@@ -364,6 +372,9 @@ def check_itself():
                 "\"TWO WORD \"\n\t\"in ebpf-x(1)\"", "ebpf-x(2)", "ebpf-none(1)"):
         assert count(complaints_of_manuals("conf/x", bad, manuals)) == 1, bad
 
+    assert not count(complaints_of_contacts("x", 'a@b.org to: "a@example.com", foo@test.service b@latest.org root@localhost'))
+    assert count(complaints_of_contacts("x", "<a@noreply.b.org> noreply@b.org a@example.com, a@b.invalid. a@example")) == 5
+
     refused = [(re.compile("^Of "), ""), (re.compile(r"\bbad\b"), "")]
     page = "A bad one. Of x.\n\n- Of y\n- bad `bad`\n\n| Of z |\n\n    bad\n"
     assert count(complaints_of_words("a.md", page, refused, set())) == 5
@@ -387,7 +398,7 @@ def main():
         if not prose.is_written(path):
             complaints += complaints_of_mentions(path, text)
     for path, text in read_texts():
-        complaints += complaints_of_manuals(path, text, manuals)
+        complaints += [*complaints_of_manuals(path, text, manuals), *complaints_of_contacts(path, text)]
     for text in complaints:
         print(f"FAIL: {text}")
     print(f"{len(pages.texts)} pages, {len(manuals)} manuals, {len(complaints)} complaints")
