@@ -70,13 +70,13 @@ def back(up):
 
 
 def write_shared(output):
-    """Copies what all pages load. Returns whether the library of charts is there."""
+    """Copies what all pages load. Returns whether the library of charts is there; if it is not, its files are empty."""
     with output.folder(SHARED) as shared:
         for name in (*SCRIPTS, "flame.js", STYLE):
             shared.write(name, _read(os.path.join(HERE, name)))
         there = all(os.path.exists(os.path.join(DYGRAPHS, name)) for name in CHARTS)
-        for name in CHARTS if there else ():
-            shared.write(name, _read(os.path.join(DYGRAPHS, name)))
+        for name in CHARTS:
+            shared.write(name, _read(os.path.join(DYGRAPHS, name)) if there else b"")
     meaning.write(output)
     return there
 

@@ -21,8 +21,26 @@ class Failed(Exception):
     """The browser or a script in the page says no."""
 
 
+def described(value):
+    return str(value.get("description", value.get("value")))
+
+
+def error(event):
+    """What an event of the protocol says that a script, or the loading of a file, has failed with; else nothing."""
+    method, said = event.get("method"), event.get("params", {})
+    if method == "Runtime.exceptionThrown":
+        details = said["exceptionDetails"]
+        return f"{details['text']} {described(details.get('exception', {}))}"
+    if method == "Runtime.consoleAPICalled" and said["type"] in ("error", "assert"):
+        return "console: " + " ".join(map(described, said["args"]))
+    if method == "Log.entryAdded" and said["entry"]["level"] == "error":
+        return f"{said['entry']['text']} {said['entry'].get('url', '')}"
+    return ""
+
+
 class Browser:
-    """A context manager. directory: for its files"""
+    """A context manager. directory: for its files. Fails for each page whose scripts do: by an exception, by a promise that is
+    rejected, by an error on the console, also the browser's own, such as of a file that is not there."""
 
     def __init__(self, directory):
         theirs_in, self.out = os.pipe()
@@ -40,11 +58,18 @@ class Browser:
     def __enter__(self):
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        self.call("Page.enable")
-        self.call("Runtime.enable")
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
+        try:
+            if kind is None:
+                self.run("undefined")   # after it, all is known that scripts have failed with
+        finally:
+            self._end()
+
+    def _end(self):
         # It writes to its directory until it has ended.
         self.session = None
         with contextlib.suppress(Failed, OSError):
@@ -96,19 +121,22 @@ class Browser:
         self._load(address)
 
     def _load(self, address):
-        self.events.clear()
+        self._check()
         self.call("Page.navigate", url=address)
         if not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self._wait(lambda one: one.get("method") == "Page.loadEventFired")
 
-    def errors(self):
-        """What scripts of the page have failed with."""
-        return [event["params"]["exceptionDetails"].get("exception", {}).get("description", "") for event in self.events
-                if event.get("method") == "Runtime.exceptionThrown"]
+    def _check(self):
+        """Fails for what scripts have failed with, once."""
+        events, self.events = self.events, []
+        found = [text for event in events if (text := error(event))]
+        if found:
+            raise Failed("; ".join(found))
 
     def run(self, script):
         """The value of an expression of JavaScript, also of a promise."""
         response = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        self._check()
         if "exceptionDetails" in response:
             raise Failed(response["exceptionDetails"].get("exception", {}).get("description", str(response)))
         return response["result"].get("value")

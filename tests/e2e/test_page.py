@@ -10,7 +10,7 @@ import subprocess
 import time
 import urllib.parse
 
-from browser import Browser
+from browser import Browser, Failed
 from e2e import TOP, Check, Skip
 from tree import Tree
 
@@ -69,9 +69,6 @@ class Pages:
     def press(self, element):
         self.browser.click(self.see(f"center({element})"))
 
-    def close(self, what):
-        self.check.equal(f"{what}: errors of scripts", self.browser.errors(), [])
-
 
 def make_tree(directory):
     end = int(time.time())
@@ -93,6 +90,18 @@ def make_tree(directory):
     for number in range(30):
         shutil.copytree(os.path.join(directory, HOST, "ebpf-api"), os.path.join(directory, HOST, f"ebpf-many{number}"))
     return tree
+
+
+def errors(pages):
+    """The browser fails for each kind of them."""
+    for script in ("throw Error('seen')", "Promise.reject('seen')", "console.error('seen')", "console.assert(false, 'seen')",
+                   "document.write('<img src=file:///seen>')"):
+        try:
+            pages.browser.open(f"data:text/html,<script>{script}</script>")
+            said = pages.browser.run("'no error'")
+        except Failed as failed:
+            said = str(failed)
+        pages.check.contains(script, said, "seen")
 
 
 def shown_seconds(times):
@@ -124,7 +133,6 @@ def point_and_drag(pages):
     check.equal("the link shows the same time", pages.see(TIMES), times)
     browser.click(pages.at(WEB, 0.5), 2)
     check.equal("a double click shows all", pages.until("location.hash.startsWith('#span=') && location.hash"), "#span=hour")
-    pages.close("point and drag")
 
 
 def keys(pages):
@@ -146,7 +154,6 @@ def keys(pages):
     browser.key("Enter")
     browser.until("location.pathname.endsWith('/api.html') && " + DRAWN)
     check.equal("the time goes along", pages.see("location.hash"), "#span=hour")
-    pages.close("keys")
 
 
 def legends(pages):
@@ -166,7 +173,6 @@ def legends(pages):
     zero = pages.see("all('.zero').map(one => one.textContent).join()")
     is_shown = pages.see("Boolean(figure('Processes started'))")
     check.true("what is zero is folded", "1 graph is zero" in zero and not is_shown, zero)
-    pages.close("legends")
 
 
 def times(pages):
@@ -184,7 +190,6 @@ def times(pages):
     pages.press("all('.spans button')[0]")
     pressed = pages.until("location.hash.startsWith('#span=') && all('.spans [aria-pressed=true]').map(one => one.textContent)")
     check.equal("a span", pressed, ["10 minutes"])
-    pages.close("times")
 
 
 def events(pages):
@@ -208,7 +213,6 @@ def events(pages):
                 [8, "and 5 more"])
     check.equal("pixels that stick out", pages.see("document.documentElement.scrollWidth - innerWidth"), 0)
     check.equal("texts are text", pages.see("all('img').length"), 0)
-    pages.close("events")
 
 
 def tables(pages):
@@ -237,7 +241,6 @@ def tables(pages):
     pages.press("document.querySelector('table.services tbody tr:not(.rest) a')")
     words = pages.browser.until("location.pathname.endsWith('/web.html') && location.hash")
     check.equal("a link takes the time along", words, "#span=hour")
-    pages.close("tables")
 
 
 def compare(pages):
@@ -254,7 +257,6 @@ def compare(pages):
     said = pages.see("differences()")
     check.true("between services, parts of a request's time first", said[0].startswith("lock "), said)
     check.true("between services", any(re.match(r"answered 1[12]\d to (79\.\d|80) per second", one) for one in said), said)
-    pages.close("compare")
 
 
 def widths(pages):
@@ -267,7 +269,6 @@ def widths(pages):
             check.equal(f"{what}: pixels that stick out",
                         pages.see("document.documentElement.scrollWidth - document.documentElement.clientWidth"), 0)
             check.equal(f"{what}: names are text", pages.see("[all('img').length, document.title === 'owned']"), [0, False])
-            pages.close(what)
 
 
 def axes(pages):
@@ -313,12 +314,10 @@ def contrast(pages):
 
 
 def without_library(pages):
-    os.rename(os.path.join(pages.directory, "lib", "dygraph.min.js"), os.path.join(pages.directory, "lib", "none"))
     pages.open(f"services/{HOST}/web.html", "span=hour", ready="document.querySelector('.values table')")
     pages.check.true("what to install", "apt-get install libjs-dygraphs" in pages.see("text('.missing')"))
     pages.check.equal("legends are there", pages.see(f"legend({WEB!r})")["lock"][0], "88 ms")
     pages.check.true("and values in a table", re.search(r"\d\d:\d\d:\d\d", pages.see("text('.values table')")))
-    pages.close("without dygraphs")
 
 
 def own_span(pages):
@@ -328,11 +327,14 @@ def own_span(pages):
     check.equal("the only span", seen, ["all"])
     when = pages.see("text('.when')")
     check.true("its times, without a name", re.match(r"\d", when), when)
-    pages.close("own span")
 
 
-def draw(tree, output, *words):
-    subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree.directory, "--output", output,
+# A command that runs another one.
+WITHOUT_LIBRARY = "unshare", "-m", "sh", "-c", 'mount -t tmpfs none /usr/share/javascript/dygraphs && exec "$@"', "-"
+
+
+def draw(tree, output, *words, before=()):
+    subprocess.run([*before, os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree.directory, "--output", output,
                     "--end", str(tree.end), *words], check=True, stdout=subprocess.DEVNULL)
 
 
@@ -345,7 +347,10 @@ with Check() as check:
     output = os.path.join(check.dir, "pages")
     draw(tree, output)
     with Browser(check.dir) as browser:
-        for part in (point_and_drag, keys, legends, times, events, tables, compare, axes, widths, contrast, without_library):
+        for part in (errors, point_and_drag, keys, legends, times, events, tables, compare, axes, widths, contrast):
             part(Pages(browser, check, output))
+        bare = os.path.join(check.dir, "bare")
+        draw(tree, bare, before=WITHOUT_LIBRARY)
+        without_library(Pages(browser, check, bare))
         draw(tree, output, "--start", str(tree.end - EARLIER))
         own_span(Pages(browser, check, output))
