@@ -52,9 +52,10 @@ class Comparison {
     this.said, this.body);
   }
 
-  /* Seconds by which the other side is earlier. */
+  /* Seconds by which the other side is earlier; there is nothing before 1970. */
   before() {
-    return Math.max(0, Number(this.view.others.get("before")) || 0);
+    const before = Number(this.view.others.get("before"));
+    return before > 0 && before < this.page.about.drawn ? before : 0;
   }
 
   /* text: such as 3600, 2 hours; empty: no earlier time */
@@ -70,20 +71,22 @@ class Comparison {
     this.page.bar.change(() => this.view.others.set(word, value));
   }
 
-  /* {host, service, title, levels} of a side, or null. Without a second side, the first one. */
+  /* {host, service, text, title, levels} of a side, without levels if there is no such service; null if none is chosen. Without a
+   * second side, the first one. */
   side(word) {
-    const {hosts} = this.page.about, {others} = this.view, [host, name] = (others.get(word) || others.get("a") || "").split("/");
-    const service = hosts.find(one => one.name === host)?.services.find(one => one.name === name);
-    if (!service)
-      return null;
-    return {host, service: name, title: hosts.length > 1 ? `${host}/${service.title}` : service.title, levels: service.levels};
+    const {hosts} = this.page.about, {others} = this.view, text = others.get(word) || others.get("a") || "";
+    const [host, name] = text.split("/"), found = hosts.find(one => one.name === host)?.services.find(one => one.name === name);
+    if (!found)
+      return text ? {text, title: text, levels: []} : null;
+    const whole = `${host}/${found.title}`;
+    return {host, service: name, text: whole, title: hosts.length > 1 ? whole : found.title, levels: found.levels};
   }
 
-  /* A side with its data of a time that is so many seconds earlier; null without data. */
-  async load(side, shift) {
-    const level = this.view.level(side?.levels ?? [], shift);
-    const read = level && await Data.values(side.host, side.service, level.name);
-    return read ? {...side, read, level: new Level(read, this.page.about), shift} : null;
+  /* A side with its data; null without any in its time, which is `shift` seconds earlier. */
+  async load(side) {
+    const {from, to} = this.view, level = this.view.level(side?.levels ?? [], side?.shift);
+    const read = level && await Data.values(side.host, side.service, level.name), own = read && new Level(read, this.page.about);
+    return own?.covered({from: from - side.shift, to: to - side.shift}) ? {...side, read, level: own} : null;
   }
 
   async update() {
@@ -92,8 +95,8 @@ class Comparison {
     this.levels = new Set(sides.flatMap(side => side?.levels ?? []));
     this.mark(sides, before);
     /* The earlier time is on the left. */
-    this.sides = before ? sides.reverse() : sides;
-    const loaded = await Promise.all(this.sides.map((side, place) => this.load(side, place ? 0 : before)));
+    this.sides = (before ? sides.reverse() : sides).map((side, place) => side && {...side, shift: place ? 0 : before});
+    const loaded = await Promise.all(this.sides.map(side => this.load(side)));
     /* Another time or side has been chosen meanwhile. */
     if (turn !== this.page.turn)
       return {};
@@ -111,7 +114,7 @@ class Comparison {
     this.pickers.forEach(({input}, place) => {
       const side = isChosen[place] && sides[place];
       if (document.activeElement !== input)
-        input.value = side ? `${side.host}/${side.title.split("/").at(-1)}` : "";
+        input.value = side ? side.text : "";
     });
     this.buttons.forEach((button, place) => button.ariaPressed = String(EARLIER[place][1] === before));
     if (document.activeElement !== this.earlier)
@@ -145,8 +148,13 @@ class Comparison {
 
   /* A side in words, with its time if both sides are of one service. */
   named(side) {
-    const {from, to, about} = this.view, isSame = this.loaded[0]?.title === this.loaded[1]?.title;
-    return side.title + (isSame || side.shift ? ` ${Clock.range(from - side.shift, to - side.shift, about.drawn)}` : "");
+    const isSame = this.loaded[0]?.title === this.loaded[1]?.title;
+    return side.title + (isSame || side.shift ? ` ${this.time(side)}` : "");
+  }
+
+  time({shift}) {
+    const {from, to, about} = this.view;
+    return Clock.range(from - shift, to - shift, about.drawn);
   }
 
   /* Above both columns and, where there is only one, in each chart. */
@@ -161,11 +169,12 @@ class Comparison {
 
   /* What there is to say in place of differences. */
   missing(found) {
-    const [one, other] = this.loaded, place = one ? 1 : 0;
+    const [one, other] = this.loaded, empty = this.sides[one ? 1 : 0];
     if (!this.isReady)
       return "Choose a service; then another one, or an earlier time.";
     if (!one || !other)
-      return `${this.sides[place]?.title ?? "The other side"} has no value in this time.`;
+      return empty.levels.length ? `${empty.title} has no value from ${this.time(empty)}.`
+        : `These pages have no service ${empty.title}: choose another one.`;
     if (one.read === other.read && one.shift === other.shift)
       return "Choose another service, or an earlier time.";
     return found.length ? "" : "No difference of 10 % or more.";

@@ -98,16 +98,19 @@ class Page {
   say(found) {
     const {view, about, when} = this, there = found.some(one => one.hasData && one.isWithin);
     const levels = about.levels.filter(level => this.sheets.some(sheet => sheet.levels.has(level.name)));
+    when.replaceChildren(make("b", {}, view.inWords()));
+    for (const sheet of this.sheets)
+      sheet.element.hidden = !there && this.kind !== "compare";
+    /* No service is chosen. */
+    if (!levels.length)
+      return;
     const begin = Math.min(...levels.map(level => level.first ?? level.start)), end = Math.max(...levels.map(level => level.end));
     const button = (text, action, title = "") => make("button", {onclick: action, title}, text);
     const choose = () => this.bar.change(() => view.choose(about.shown));
     const latest = [Clock.range(begin, end, about.drawn), ". ", button("Show the latest", choose)];
-    when.replaceChildren(make("b", {}, view.inWords()));
-    for (const sheet of this.sheets)
-      sheet.element.hidden = !there && this.kind !== "compare";
-    if (levels.length && !there)
+    if (!there)
       when.append(" No value in this time. There are values from ", ...latest);
-    else if (levels.length && (view.from < begin - 60 || view.to > end + 60))
+    else if (view.from < begin - 60 || view.to > end + 60)
       when.append(" There are only values from ", ...latest);
     else if (view.base)
       when.append(" ", button("Whole time", () => this.board.reset(), "Escape or a double click does so, too"));

@@ -20,8 +20,9 @@ const matching = (about, text, most) => {
 
 /* A field with a list of services, from which one is picked. */
 class Picker {
-  /* pick({host, service}): called for what is picked; typed(text): at each change */
-  constructor(about, label, pick, typed = () => {}) {
+  /* pick({host, service}): called for what is picked; typed(text): at each change. Without it the list is shown before
+   * something is typed. */
+  constructor(about, label, pick, typed = null) {
     Object.assign(this, {about, pick, typed, found: [], at: 0});
     const name = `matches${++Picker.count}`;
     this.input = make("input", {type: "search", placeholder: label, "aria-label": label, autocomplete: "off", spellcheck: false,
@@ -31,12 +32,13 @@ class Picker {
     this.input.oninput = () => this.update();
     this.input.onkeydown = event => this.press(event);
     this.input.onblur = () => this.close();
-    this.input.onfocus = () => this.input.value && this.update();
+    this.input.onfocus = () => (this.input.value || !this.typed) && this.update();
   }
 
   update() {
-    this.typed(this.input.value.trim());
-    this.found = this.input.value.trim() ? matching(this.about, this.input.value, Picker.MOST) : [];
+    const text = this.input.value.trim();
+    this.typed?.(text);
+    this.found = text || !this.typed ? matching(this.about, text, Picker.MOST) : [];
     this.at = 0;
     this.draw();
   }

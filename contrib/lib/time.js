@@ -63,14 +63,14 @@ const TimeAxis = {
   },
 
   months({from, to}, most) {
-    const begin = new Date((from + Clock.offset) * 1000), found = [];
-    const stride = [1, 2, 3, 4, 6, 12].find(one => (to - from) / (30.4 * DAY * one) <= most) ?? 24;
-    for (let month = begin.getUTCFullYear() * 12 + begin.getUTCMonth() + 1; ; month++) {
+    const begin = new Date((from + Clock.offset) * 1000), count = (to - from) / (30.4 * DAY), found = [];
+    const stride = [1, 2, 3, 4, 6, 12].find(one => count / one <= most) ?? 12 * Math.ceil(count / 12 / most);
+    const first = begin.getUTCFullYear() * 12 + begin.getUTCMonth() + 1;
+    for (let month = Math.ceil(first / stride) * stride; ; month += stride) {
       const moment = Date.UTC(Math.floor(month / 12), month % 12, 1) / 1000 - Clock.offset;
       if (moment > to)
         return found;
-      if (month % stride === 0)
-        found.push([moment, Clock.date(moment, {month: "short", ...month % 12 === 0 && {year: "numeric"}})]);
+      found.push([moment, Clock.date(moment, {month: "short", ...month % 12 === 0 && {year: "numeric"}})]);
     }
   },
 
@@ -95,7 +95,14 @@ class View {
     this.others = new Map();    /* what else the address says */
     this.read();
     /* A link within the page leads to a part of it, and leaves the time alone. */
-    addEventListener("hashchange", () => this.read() ? this.changed() : this.write());
+    addEventListener("hashchange", () => {
+      const before = this.address(false);
+      this.read();
+      if (this.address(false) === before)
+        this.write();
+      else
+        this.changed();
+    });
   }
 
   get seconds() {
@@ -145,16 +152,15 @@ class View {
     return {name: this.name, from: this.from, to: this.to};
   }
 
-  /* Reads the address. Returns whether the time was another one. */
+  /* Reads the address. */
   read() {
-    const words = new URLSearchParams(location.hash.slice(1)), before = JSON.stringify(this.state());
+    const words = new URLSearchParams(location.hash.slice(1));
     const [from, to] = ["from", "to"].map(word => Clock.read(words.get(word) ?? "", this.about.drawn));
     this.others = new Map([...words].filter(([word]) => !["from", "to", "span"].includes(word)));
     if (to > from)
       this.set(from, to);
     else if (words.get("span") || this.from === undefined)
       this.choose(words.get("span") ?? this.about.shown);
-    return JSON.stringify(this.state()) !== before;
   }
 
   /* What the address of another page has to say to show the same time. isFixed: also when the pages have been drawn again */

@@ -257,6 +257,16 @@ def compare(pages):
     said = pages.see("differences()")
     check.true("between services, parts of a request's time first", said[0].startswith("lock "), said)
     check.true("between services", any(re.match(r"answered 1[12]\d to (79\.\d|80) per second", one) for one in said), said)
+    pages.open("compare.html", ready="document.querySelector('.when b')")
+    check.equal("without a service", pages.see("text('.differences')"), CHOOSE)
+    pages.see("document.querySelector('.sides input').focus()")
+    first = pages.until("text('.matches li')")
+    pages.browser.key("Enter")
+    pages.until(DRAWN)
+    chosen = pages.see("text('.heads h2')")
+    check.true("the first of the list is chosen", chosen.startswith(f"{first} "), chosen)
+    pages.see(f"location.hash = 'a={HOST}/web&b={HOST}/api'")
+    check.true("another comparison by the address alone", pages.until(f"{DIFFERS} && differences()")[0].startswith("lock "))
 
 
 def widths(pages):
@@ -293,7 +303,8 @@ def axes(pages):
     day = 86400
     for what, seconds, wanted in (("minutes", 600, ["03:00", "03:05", "03:10"]), ("hours", day / 2, ["04:00", "08:00", "12:00"]),
                                   ("days", 3 * day, ["Fri", "Sat", "Sun", "Mon"]),
-                                  ("a year", 364 * day, ["Jan 2027", "May", "Sept"])):
+                                  ("a year", 364 * day, ["Jan 2027", "May", "Sept"]),
+                                  ("a millennium", 365000 * day, ["Jan 2338", "Jan 2672", "Jan 3006"])):
         begin = f"Date.UTC(2026, 10, 27, {0 if what == 'days' else 3}) / 1000 - Clock.offset"
         found = pages.see(f"TimeAxis.labels({{from: {begin}, to: {begin} + {seconds}}}, 200).map(([, text]) => text)")
         check.equal(f"a time axis of {what}", found, wanted)
@@ -329,6 +340,65 @@ def own_span(pages):
     check.true("its times, without a name", re.match(r"\d", when), when)
 
 
+# Of a page of all kinds: what its address may say of the time and of a part of the page.
+FORMS = ("span=hour&at=requests", "span=none&at=none", "%&=&&%E9&none&from=x&to=2026-13-99T99:99:99", "from=0001-01-01&to=9999-12-31",
+         "from=2001-01-01T00:00:00&to=2001-01-01T01:00:00", "from=2001-01-01T01:00:00&to=2001-01-01T00:00:00")
+ODD_HOST, ODD_NAMES = "<b>h2", ("web", HOSTILE, "a:b'c\"d#e%f&<g>+h=")
+# What that of compare.html may say, and what the page says then.
+CHOOSE, OTHER = "Choose a service; then another one, or an earlier time.", "Choose another service, or an earlier time."
+UNKNOWN = "These pages have no service {}: choose another one.".format
+COMPARED = {"": CHOOSE, "a=": CHOOSE, "before=3600": CHOOSE, "b=h1/web": CHOOSE, "a=h1/web": OTHER, "a=h1/web&b=h1/web": OTHER,
+            "a=h1/gone": UNKNOWN("h1/gone"), "a=web": UNKNOWN("web"), "a=/": UNKNOWN("/"), "a=h1/gone&before=60": UNKNOWN("h1/gone"),
+            "a=h1/web&b=gone": UNKNOWN("gone"), **{f"a=h1/web&before={one}": OTHER for one in ("x", "-60", "1e300", "Infinity")},
+            "a=h1/web&before=86400&from=2026-01-02&to=2026-01-03": "h1/web has no value from 1 Jan 00:00 to 2 Jan 00:00."}
+
+
+def make_odd(directory):
+    tree = Tree(directory, int(time.time()), SPAN)
+    for host, names in (("h1", ODD_NAMES[:1]), (ODD_HOST, ODD_NAMES)):
+        for name in names:
+            tree.file(host, name, "total_requests", 10)
+            tree.file(host, name, "latency-in_cpu", 10e-3)
+            tree.file(host, name, "bucket-latency-response-0.001024_0.002048", 10)
+    return tree
+
+
+def every_page(pages):
+    """None has an error, whatever names and its address say."""
+    check, browser, top = pages.check, pages.browser, f"file://{pages.directory}/"
+
+    def inspect(address):
+        try:
+            browser.open(address)
+            browser.until("document.querySelector('.when b, h1 ~ h2')")
+            pages.see("dispatchEvent(new Event('beforeprint'))")    # draws all charts
+            seen = pages.see("[all('img, b b, g').length, document.title === 'owned']")
+        except Failed as failed:
+            seen = str(failed)
+        check.equal(f"{address.removeprefix(top)}: no error, and names are text", seen, [0, False])
+
+    names = [os.path.relpath(os.path.join(folder, name), pages.directory)
+             for folder, _, found in os.walk(pages.directory) for name in found if name.endswith(".html")]
+    check.equal("pages", len(names), 3 + 2 + 1 + len(ODD_NAMES))
+    for name in sorted(names):
+        inspect(top + urllib.parse.quote(os.fsencode(name)))
+        for link in pages.see("all('.links a[href*=compare]').map(link => link.href)"):
+            inspect(link)
+            check.true("its service is found", not UNKNOWN("")[:20] in pages.see("text('.differences')"))
+    for begin in ("index.html#", "hosts/h1.html#", "services/h1/web.html#", "compare.html#a=h1/web&"):
+        for words in FORMS:
+            inspect(f"{top}{begin}{words}")
+    for words, wanted in COMPARED.items():
+        inspect(f"{top}compare.html#{words}")
+        check.equal(words, pages.see("text('.differences')"), wanted)
+    for folder, _, found in os.walk(os.path.join(pages.directory, "data")):
+        for name in found:
+            os.truncate(os.path.join(folder, name), 0)
+    for name in ("index.html", "hosts/h1.html", "services/h1/web.html", "compare.html#a=h1/web"):
+        inspect(top + name)
+        check.contains("without data", pages.see("text('.when')"), "No value in this time.")
+
+
 # A command that runs another one.
 WITHOUT_LIBRARY = "unshare", "-m", "sh", "-c", 'mount -t tmpfs none /usr/share/javascript/dygraphs && exec "$@"', "-"
 
@@ -352,5 +422,8 @@ with Check() as check:
         bare = os.path.join(check.dir, "bare")
         draw(tree, bare, before=WITHOUT_LIBRARY)
         without_library(Pages(browser, check, bare))
+        odd = os.path.join(check.dir, "odd")
+        draw(make_odd(os.path.join(check.dir, "odd_rrd")), odd)
+        every_page(Pages(browser, check, odd))
         draw(tree, output, "--start", str(tree.end - EARLIER))
         own_span(Pages(browser, check, output))
