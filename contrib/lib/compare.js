@@ -191,12 +191,13 @@ class Comparison {
   tell() {
     const found = this.pairs.filter(([a, b]) => !(a ?? b).raw.more).flatMap(pair => Difference.of(...pair))
       .sort((a, b) => b.isPart - a.isPart || b.size - a.size);
-    const row = ({label, text, title}) => make("li", {}, make("b", {}, label), ` ${text} `, make("small", {}, title));
+    const row = ({label, text, title}) =>
+      make("li", {}, make("b", {}, label), ` ${text} `, title === label ? "" : make("small", {}, title));
     const words = this.missing(found), rest = words ? [] : found.slice(Comparison.MOST);
     this.name();
     this.body.hidden = !this.isReady;
     this.said.replaceChildren(words, ...this.partial(), ...words ? [] : [
-      make("h2", {}, `What differs, from ${this.loaded.map(side => this.named(side)).join(" to ")}`),
+      make("h2", {}, `What differs between ${this.loaded.map(side => this.named(side)).join(" and ")}`),
       make("ul", {}, found.slice(0, Comparison.MOST).map(row))],
     rest.length ? make("details", {}, make("summary", {}, `${rest.length} more`), make("ul", {}, rest.map(row))) : "");
   }
