@@ -87,7 +87,10 @@ promised() {
 	grep -qF "$1" "$work/said" || complain "for \"$1\" it said: $(cat "$work/said")"
 }
 
-"$work/source/contrib/describe/update-documents" series.json || complain "a service has too many series"
+"$work/source/contrib/describe/update-documents" series.json >"$work/said" || complain "a service has too many series"
+cat "$work/said"
+of_a_service=$(awk -F'|' '$5 ~ / of a service/ { sum += $5 } END { print sum }' "$work/source/README.md")
+grep -q "^a service has $of_a_service series by default" "$work/said" || complain "README's table has $of_a_service series of a service"
 sed '/"percent-slow_/s/"off": true/"off": false/' series.json >"$work/other.json"
 promised 'series by default, and may have 48: mark those that are rarely used by DEFAULT(off)'
 sed 's/"probe": "syscalls", "off": true/"probe": "syscalls", "off": false/' series.json >"$work/other.json"
