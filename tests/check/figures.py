@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """docs/measured.md has a table of each part of `make measure`, each row with what was measured, its commit, date and machine;
-documents name no part that there is not, and find all their figures there; verdicts are what they should be."""
+documents name no part that there is not, and find all their figures there; verdicts are what they should be. Pages that programs
+write are as these would write them."""
 
 import os
 import re
@@ -9,9 +10,10 @@ import sys
 
 TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(TOP, "contrib", "describe"), os.path.join(TOP, "tests", "measure")]
+sys.path[:0] = [os.path.join(TOP, room) for room in ("contrib/describe", "tests/vm", "tests/measure")]
 
 import figures as said  # noqa: E402
+import matrix  # noqa: E402
 import measured  # noqa: E402
 import rows  # noqa: E402
 from measured_parts import PARTS  # noqa: E402
@@ -49,6 +51,26 @@ def check_page():
             cells = [cell.strip() for cell in line.strip("|").split(" | ")]
             if len(cells) != len(measured.COLUMNS) or not all(cells) or not VERDICT.fullmatch(cells[3]) or not WHERE.fullmatch(cells[4]):
                 complain(f"docs/measured.md, {part}: {line}")
+
+
+def text_of(name):
+    with open(os.path.join(TOP, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def check_written(name, text, wanted):
+    """The first line in which a page is not what its program writes."""
+    pairs = zip([*text.splitlines(), None], [*wanted.splitlines(), None])
+    for line, its_line in pairs:
+        if line != its_line:
+            complain(f"{name}: its program writes {its_line!r}, it has {line!r}")
+            return
+
+
+def check_pages():
+    """What is not measured of a page is what its program writes."""
+    kernels = text_of("docs/measured/kernels.md")
+    check_written("kernels.md", kernels, matrix.page(matrix.read_offers(kernels), matrix.read_list()))
 
 
 def check_names():
@@ -98,6 +120,7 @@ def check_verdicts():
 
 
 check_page()
+check_pages()
 check_names()
 check_said()
 check_table()
