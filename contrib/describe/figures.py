@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What documents say of costs and accuracy, from docs/measured.md, which `make measure` writes.
 
-README, READINGS, MACHINE, EXCHANGE and TOOLS are the only lists of costs in documents, `accuracy` is that of accuracy. A figure
-that the page lacks is "not measured", with a warning: a part of `make measure` may have renamed its figures.
+README, READINGS, MACHINE, EXCHANGE and TOOLS are the only lists of costs in documents, RATIOS and COUNTS those of accuracy. A
+figure that the page lacks is "not measured", with a warning: a part of `make measure` may have renamed its figures.
 """
 
 import math
 import os
 import re
+import statistics
 import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -74,6 +75,21 @@ TOOLS = {       # of which event a tool sees; the rows of other probes say so th
     "cachestat.bt": "a read that the page cache lacks", "tcpconnect": "a connect", "tcpconnlat": "a connect, with its time",
 }
 RECEIVERS = ("daemon", r"InfluxDB: .* day$")
+RATIOS = (      # (what it is and of how many, part, which of its errors, arrivals of requests if the row has several)
+    ("Median response time, {} servers", "servers", r".*: p50 of responses$", ""),
+    ("99th percentile of response times, {} servers", "servers", r".*: p99 of responses$", ""),
+    ("Median response time at up to 55 % of the load, random arrivals, {} services", "evidence",
+     r".*: response p50 .* error$", "poisson"),
+    ("The same, 16 requests at once, {} services", "evidence", r".*: response p50 .* error$", "bursty"),
+    ("Capacity predicted at 40 % of the load, random arrivals, {} services", "evidence", r".*: capacity .* error$", "poisson"),
+    ("The same, 16 requests at once, {} services", "evidence", r".*: capacity .* error$", "bursty"),
+)
+COUNTS = (      # (what is counted, part, which of its verdicts)
+    ("Servers of which every request is counted", "servers", r".*: counted$"),
+    ("Services whose slack falls below 10 % at most one level of load from where the client sees saturation (levels apart)",
+     "evidence", r".*: slack below .* knee$"),
+    ("Services with polling threads whose `percent-poll_idle` does", "evidence", r".*: poll idle below .* knee$"),
+)
 
 
 class Page:
@@ -105,11 +121,21 @@ class Page:
             self.warn(f"part {part} has nothing like \"{which}\"")
         return found
 
-    def as_wanted(self, part, which):
-        """How many of those that match are as wanted."""
-        found = [self.verdicts[part, what] for what, _ in self.of_part(part, which)]
-        judged = len(found) - found.count("-")
-        return f"{found.count('met')} of {judged}" if judged else "not measured"
+    def ratios(self, part, which, arrivals):
+        """{name: the plugin's figure divided by what it is compared with}, of the rows that match."""
+        errors = {what.partition(": ")[0]: re.search(rf"{arrivals} ([+-][\d.]+) %", got) for what, got in self.of_part(part, which)}
+        return {name: 1 + float(error[1]) / 100 for name, error in errors.items() if error}
+
+    def count(self, part, which):
+        """How many of the rows that match are as wanted; and those that are not, with what was measured."""
+        found = {verdict: {} for verdict in ("met", "missed", "-")}     # {figure: [name, ...]} of each
+        for what, got in self.of_part(part, which):
+            found[self.verdicts[part, what]].setdefault(got, []).append(what.partition(": ")[0])
+        good, missed, unknown = (sum(by_figure.values(), []) for by_figure in found.values())
+        texts = [f"{', '.join(names)}: {got}" for got, names in found["missed"].items()]
+        if unknown:
+            texts.append(f"no result: {', '.join(unknown)}")
+        return (f"{len(good)} of {len(good + missed)}" if good or missed else "not measured"), "; ".join(texts) or "none"
 
 
 def table(rows, heads=("what", MEASURED)):
@@ -118,28 +144,36 @@ def table(rows, heads=("what", MEASURED)):
     return "".join(f"| {' | '.join(row)} |\n" for row in [heads, ["---"] * len(heads), *rows])
 
 
+def configurations(page):
+    """Of the figures of costs."""
+    return (f"Readings, start and memory are measured with {page.got('daemon', 'configuration')}; requests with\n"
+            f"{page.got('requests', 'configuration')}.\n")
+
+
 def readme(page):
     return table([(title, text.format(*(page.got(part, what) for part, what in rows))) for title, text, rows in README],
-                 ("cost", MEASURED))
+                 ("cost", MEASURED)) + "\n" + configurations(page)
+
+
+def distribution(title, ratios):
+    """A row of the table."""
+    title = title.format(len(ratios))
+    if len(ratios) < 2:
+        return title, *["not measured"] * 5
+    tenths = statistics.quantiles(ratios.values(), n=10, method="inclusive")
+    least, *_, most = sorted(ratios, key=ratios.get)
+    return (title, *(f"{ratio:.2f}" for ratio in (tenths[4], tenths[0], tenths[8])),
+            *(f"{ratios[name]:.2f}, {name}" for name in (least, most)))
 
 
 def accuracy(page):
-    capacity = "capacity at 40 % of the load"
-    near = page.wanted.get(("servers", "nginx: p50 of responses"), "").partition(" within ")[2].replace(" us", " microseconds") or "what is wanted"
-    response = (page.got("evidence", f"response p50, divided by the client's, {arrivals}").partition(", services")[0]
-                for arrivals in ("poisson", "bursty"))
-    return table([
-        ("Real servers of which every request is counted", page.as_wanted("servers", r".*: counted$")),
-        (f"Real servers whose median response time is within {near} of the client's",
-         page.as_wanted("servers", r".*: p50 of responses$")),
-        ("Median response time divided by the client's, which contains its own time: random arrivals; 16 requests at once",
-         "; ".join(response)),
-        ("Runs under rising load in which saturation shows within a step of the client's own limit",
-         page.got("evidence", "saturation shown within a level of the client's knee")),
-        ("Capacity predicted at 40 % of the load, against the measured maximum: median error; largest error",
-         f"{page.got('evidence', f'{capacity}: error')}; {page.got('evidence', f'{capacity}: largest error')}"),
-        ("Known faults that the largest part of a request's time names", page.got("why", "faults named")),
-    ], ("accuracy", MEASURED))
+    named, _, missed = page.got("why", "faults named").partition("; missed: ")
+    faults = f"Known faults that the largest part of a request's time names, with {page.got('why', 'configuration')}"
+    return table([distribution(title, page.ratios(*which)) for title, *which in RATIOS],
+                 ("the plugin's figure, divided by the measured one", "median", "10th percentile", "90th percentile", "least",
+                  "greatest")) + "\n" + \
+        table([*((title, *page.count(*which)) for title, *which in COUNTS), (faults, named, missed or "none")],
+              ("what", "as wanted", "missed"))
 
 
 def receivers(page):
@@ -244,4 +278,4 @@ COSTS = (       # (heading, what the figures are, their table)
 
 def costs(page):
     parts = [(f"## {heading}\n\n" if heading else "") + f"{text}\n\n{write(page)}" for heading, text, write in COSTS]
-    return f"Measured on {page.machine('daemon')}, unless a table says otherwise.\n\n" + "\n".join(parts)
+    return f"Measured on {page.machine('daemon')}, unless a table says otherwise.\n{configurations(page)}\n" + "\n".join(parts)

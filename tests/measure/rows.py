@@ -20,6 +20,12 @@ def judge(good):
     return "met" if good else "missed"
 
 
+def counted(passed):
+    """How many have passed, and which have not. passed: {name: whether it has}"""
+    missed = [name for name, good in passed.items() if not good]
+    return f"{len(passed) - len(missed)} of {len(passed)}" + (f"; missed: {'; '.join(missed)}" if missed else "")
+
+
 def add(what, got, wanted="", verdict=""):
     """One row. what: unique in the part; got: the value with its unit and, in brackets, its interval; wanted and verdict:
     empty where nothing is wanted."""

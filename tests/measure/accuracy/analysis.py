@@ -257,12 +257,8 @@ class Run:
         """Whether its levels are those of the service alone: nothing else has its CPU, or is waited for."""
         return not self.shares_cpu and self.network == "loopback"
 
-    @cached_property
-    def recognized(self):
-        """Whether slack or what waits shows saturation within a level of the client's knee, which there must be."""
-        return any(map(self.is_near_knee, (SLACK, WAITING)))
-
     def is_near_knee(self, signal):
+        """Whether it shows saturation within a level of the client's knee, which there must be."""
         distance = self.from_knee(signal)
         return distance is not None and abs(distance) <= 1
 

@@ -6,7 +6,7 @@ import math
 import os
 
 import graph
-from analysis import ABOVE, CAPABLE, MIDDLE, PERCENTILES, PREDICTS, RISEN, SCARCE, UNSENT
+from analysis import ABOVE, CAPABLE, MIDDLE, PERCENTILES, PREDICTS, RISEN, UNSENT
 from rows import page, page_path
 
 # Table II of the paper: R^2 of RPS_obsv without and with 10 ms of delay and 1 % of loss.
@@ -77,8 +77,6 @@ For each signal the table has the level from which it shows saturation, at this 
 - Poll idle is `percent-poll_idle`, the share of time in which polling threads wait for events. "-" also means that no thread
   polls.
 - Wait and response: the median is more than {RISEN} times the usual value.
-
-Saturation is shown if slack falls below {SCARCE} %, or waiting rises above that number, within one level of the client's knee.
 """
 CAPACITY = f"""\
 ## Capacity
@@ -152,12 +150,8 @@ def saturation(runs):
     def where(level):
         return "-" if level is None else share(level.share)
 
-    def recognized(run):
-        return "-" if not run.telling else "yes" if run.recognized else "no"
-
-    rows = [[run.name, run.where, where(run.knee), *(where(level) for level in run.signals.values()), recognized(run)]
-            for run in runs]
-    return table(["service", "where", "client's knee", *runs[0].signals, "shown"], rows)
+    rows = [[run.name, run.where, where(run.knee), *(where(level) for level in run.signals.values())] for run in runs]
+    return table(["service", "where", "client's knee", *runs[0].signals], rows)
 
 
 def why(runs):

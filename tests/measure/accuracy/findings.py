@@ -4,7 +4,7 @@
 import math
 
 import rows
-from analysis import CAPABLE, PERCENTILES, POLL_IDLE, PREDICTS, SCARCE, SLACK, WAITING, known
+from analysis import CAPABLE, PERCENTILES, POLL_IDLE, PREDICTS, SCARCE, SLACK, known
 from measure import ARRIVALS
 from statistic import Estimate
 
@@ -22,10 +22,10 @@ def percent(value, digits=1):
 
 
 def count(what, passed, wanted=MOST):
-    """passed: whether each one has"""
+    """passed: {name: whether it has}"""
     if passed:
-        rows.add(what, f"{sum(passed)} of {len(passed)}", "all" if wanted == 1 else f"at least {percent(wanted, 0)}",
-                 rows.judge(sum(passed) >= wanted * len(passed)))
+        rows.add(what, rows.counted(passed), "all" if wanted == 1 else f"at least {percent(wanted, 0)}",
+                 rows.judge(sum(passed.values()) >= wanted * len(passed)))
 
 
 def straight(what, values):
@@ -48,24 +48,29 @@ def exchanges(runs):
              rows.judge(worst <= EXACT))
     straight("exchanges, against the client's rate: least R²", [run.r2_exchanges for run in runs])
     straight("RPS_obsv, against the client's rate: least R²", [run.r2_observed for run in runs])
-    count("exchanges and bytes are those of the service's own log: levels", [level.agrees for level in logged(runs)], 1)
+    count("exchanges and bytes are those of the service's own log: levels",
+          {f"{level.run.name}, {level.run.where}, {percent(level.share, 0)}": level.agrees for level in logged(runs)}, 1)
 
 
 def logged(runs):
     return [level for run in runs for level in run.levels if level.server]
 
 
+def polling(runs):
+    return [run for run in runs if run.store.has("percent-poll_idle")]
+
+
 def saturation(runs):
-    count(f"saturation shown {KNEE}", [run.recognized for run in runs])
-    count(f"{SLACK} {KNEE}", [run.is_near_knee(SLACK) for run in runs])
-    count(f"{POLL_IDLE} {KNEE}", [run.is_near_knee(POLL_IDLE) for run in runs if run.store.has("percent-poll_idle")])
-    count(f"{SLACK} at the highest load", [run.levels[-1].figure("percent-slack") < SCARCE for run in runs], 1)
+    for signal, its_runs in ((SLACK, runs), (POLL_IDLE, polling(runs))):
+        count(f"{signal} {KNEE}", {distance(run, signal, f"{run.name} {run.arrivals}"): run.is_near_knee(signal) for run in its_runs})
+    count(f"{SLACK} at the highest load",
+          {f"{run.name} {run.arrivals}": run.levels[-1].figure("percent-slack") < SCARCE for run in runs}, 1)
 
 
 def capacity(runs):
     errors = [run.capacity_error for run in runs]
     worst = max(known(errors), key=abs, default=None)
-    count(f"{CAPACITY}, within {percent(CAPABLE, 0)} of the maximum", [run.foretold for run in runs])
+    count(f"{CAPACITY}, within {percent(CAPABLE, 0)} of the maximum", {f"{run.name} {run.arrivals}": run.foretold for run in runs})
     error(f"{CAPACITY}: error", map(abs, errors), CAPABLE)
     if worst is not None:
         rows.add(f"{CAPACITY}: largest error", f"{100 * worst:+.1f} %", f"at most {percent(CAPABLE, 0)}",
@@ -95,15 +100,21 @@ def response(runs):
                          between(found, *BESIDE))
 
 
-def distance(run):
-    """By which the sooner of both signals is nearer to the knee."""
-    distances = [levels for levels in map(run.from_knee, (SLACK, WAITING)) if levels is not None]
-    return f"{run.arrivals} {min(distances, key=abs):+d}" if distances else f"{run.arrivals} not shown"
+def distance(run, signal, name):
+    """The name, and how far above the client's knee its signal is."""
+    levels = run.from_knee(signal)
+    return f"{name} not shown" if levels is None else f"{name} {levels:+d}"
 
 
 def service(name, runs):
-    rows.add(f"{name}: saturation shown, levels above the client's knee", ", ".join(map(distance, runs)), "-1 to +1",
-             rows.judge(all(run.recognized for run in runs)))
+    for signal, its_runs in ((SLACK, runs), (POLL_IDLE, polling(runs))):
+        if its_runs:
+            shown = any(run.from_knee(signal) is not None for run in its_runs)
+            rows.add(f"{name}: {signal}, levels above the client's knee",
+                     ", ".join(distance(run, signal, run.arrivals) for run in its_runs) if shown else "not shown", "-1 to +1",
+                     rows.judge(all(run.is_near_knee(signal) for run in its_runs)))
+    rows.add(f"{name}: response p50 against the client's, error", ", ".join(
+        f"{run.arrivals} {100 * run.beside_client('p50') - 100:+.0f} %" for run in runs))
     rows.add(f"{name}: {CAPACITY}, error", ", ".join(f"{run.arrivals} {100 * run.capacity_error:+.1f} %" for run in runs),
              f"at most {percent(CAPABLE, 0)}", rows.judge(all(run.foretold for run in runs)))
 

@@ -19,6 +19,8 @@ from process import prepare, threads_cpu_ns
 FILE_MIB = 64
 STOP_S = 20
 READY = b"Initialization complete"
+# Not the default, by which what is started from a login is one service.
+BY_COMMAND, BLOCKS_ALONE = 'ServicesFrom "commands"', 'ServicesFrom "none"'
 
 CONFIGURATION = """\
 Hostname "bench"
@@ -89,10 +91,9 @@ class Site:
         return os.path.join(self.build, "tests", "measure", "accuracy", "load")
 
     def ebpf(self, text="", build=None):
-        """The plugin's block, with this text. What is started from a login is one service, unless it has a block; what
-        is measured is on, whatever it costs."""
+        """The plugin's block, with this text. What is measured is on, whatever it costs."""
         build = build or self.build
-        services = f'  ServicesFrom "{"none" if "<Service" in text else "commands"}"\n'
+        services = f"  {BLOCKS_ALONE if '<Service' in text else BY_COMMAND}\n"
         limit = "" if "MaxOverhead" in text else "  MaxOverhead 100\n"
         return (f'PluginDir "{build}"\nLoadPlugin ebpf\n'
                 f'<Plugin ebpf>\n  ObjectDirectory "{build}/bpf"\n{services}{limit}{text}</Plugin>')

@@ -2,6 +2,7 @@
 """The rows of what collectd and the machine pay, and what is wanted of them."""
 
 import rows
+from daemon import BY_COMMAND
 from report import EVENTS, estimate, named, number
 from sampling import IN_PROGRESS
 
@@ -115,6 +116,7 @@ def _disk(disk):
 def add(found):
     """found: Measured, of run."""
     last = found.readings[-1]
+    rows.add("configuration", f"`{BY_COMMAND}`, not the default")
     for reading in found.readings:
         _reading(reading, reading is last)
     for sampling in found.samplings:

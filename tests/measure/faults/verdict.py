@@ -5,9 +5,11 @@ import math
 
 import rows
 from report import figures, ms, named
+from split import BUDGET, FREQUENCY
 
 NEAR = 0.1          # of what a figure is compared with
 NAMED = 0.9         # of all faults
+FREQUENCY_DEFAULT = 10  # SAMPLE of bpf/delay.bpf.c
 CLOCKS = 0.5e-3     # s: the measured spans of a service and of the kernel differ by as much
 
 
@@ -17,7 +19,7 @@ def subject(case, service):
 
 def add_near(what, name, got, wanted, slack=0.0):
     """Beside a figure of another source, in seconds. name: (of what was got, of what is wanted)"""
-    within = f"within {100 * NEAR:.0f} %" + (f" and {1e3 * slack:g} ms" if slack else "")
+    within = f"within {100 * NEAR:.0f} %" + (f" plus {1e3 * slack:g} ms" if slack else "")
     rows.add(what, f"{name[0]}: {ms(got)}", f"{name[1]}: {ms(wanted)}, {within}",
              rows.judge(abs(got - wanted) <= NEAR * wanted + slack))
 
@@ -49,9 +51,11 @@ def add(run):
 
 def add_total(runs):
     """A case of several services is named if each of them is."""
-    named_cases = [run for run in runs if all(map(run.names_cause, run.case.causes))]
+    is_named = {run.case.title: all(map(run.names_cause, run.case.causes)) for run in runs}
     wanted = math.ceil(NAMED * len(runs))
-    rows.add("faults named", f"{len(named_cases)} of {len(runs)}", f"at least {wanted}", rows.judge(len(named_cases) >= wanted))
+    rows.add("configuration", f"`Frequency {FREQUENCY}` and `Budget {BUDGET}` for the probe `delay`, "
+                              f"{FREQUENCY / FREQUENCY_DEFAULT:g} times the default samples")
+    rows.add("faults named", rows.counted(is_named), f"at least {wanted}", rows.judge(sum(is_named.values()) >= wanted))
     misleading = [subject(run.case, service) for run in runs for service in run.case.causes if run.misleads(service)]
     rows.add("misleading", f"{len(misleading)}" + (f": {'; '.join(misleading)}" if misleading else ""), "0",
              rows.judge(not misleading))

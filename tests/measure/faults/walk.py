@@ -34,13 +34,13 @@ def names_cause(run, service, said):
 
 def add(runs):
     """A row, and a line for each run."""
-    named = 0
+    named = {}
     with tempfile.TemporaryDirectory() as home, Browser(home) as browser:
         for run in runs:
             try:
                 line, service, said = walk(browser, run, os.path.join(home, run.case.name))
             except Failed as failed:
                 line, service, said = "", "", f"no page: {failed}"
-            named += names_cause(run, service, said)
+            named[run.case.title] = names_cause(run, service, said)
             print(f"{run.case.title}: {line}; then {service}: {said}", flush=True)
-    rows.add("faults named by the page of the service that ebpf-graph's first page names", f"{named} of {len(runs)}")
+    rows.add("faults named by the page of the service that ebpf-graph's first page names", rows.counted(named))
