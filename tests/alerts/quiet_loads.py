@@ -53,6 +53,10 @@ def bursty(rate):
 
 
 LOADS = {"normal": normal, "bursty": bursty, "batch": normal}
+# {alert: what these loads lack, so that it cannot fire}
+NO_INPUT = {"EbpfSaturatedSoon": "a past of two days", "EbpfSlowerThanYesterday": "a past of a day", "EbpfErrors": "Response lines",
+            "EbpfCpuThrottled": "a CPU limit", "EbpfMemoryLimitNear": "a memory limit", "EbpfOomKill": "a memory limit",
+            "EbpfUpstreamSlow": "an upstream"}
 
 
 class QuietSite:

@@ -11,7 +11,7 @@ import tempfile
 
 TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.dont_write_bytecode = True
-ROOMS = ("contrib/describe", "contrib/lib", "tests/vm", "tests/kernel", "tests/measure", "tests/measure/servers",
+ROOMS = ("contrib/describe", "contrib/lib", "tests/alerts", "tests/vm", "tests/kernel", "tests/measure", "tests/measure/servers",
          "tests/measure/accuracy", "tests/measure/cost")
 sys.path[:0] = [os.path.join(TOP, room) for room in ROOMS]
 
@@ -19,8 +19,10 @@ import document as evidence_page  # noqa: E402
 import figures as said  # noqa: E402
 import matrix  # noqa: E402
 import measured  # noqa: E402
+import quiet_loads  # noqa: E402
 import rows  # noqa: E402
 import servers_page  # noqa: E402
+from alerts import ALERTS  # noqa: E402
 from measured_parts import PARTS  # noqa: E402
 from statistic import Estimate  # noqa: E402
 
@@ -126,6 +128,7 @@ def lacking(cells):
 
 def check_counts():
     equal("a count", rows.counted({"a": True, "b": False, "c": False}), "1 of 3; missed: b; c")
+    equal("alerts without input that there are not", {*quiet_loads.NO_INPUT} - {alert.name for alert in ALERTS}, set())
     equal("a count that says nothing", lacking(["servers", "4 of 5"]), (0, 1))
     equal("a count with names", lacking(["servers", "4 of 7", "a, b: none; c: 1, 2; no result: d"]), (3, 3))
     for line in text_of("README.md").splitlines():

@@ -47,7 +47,8 @@ PARTS = {
     "quiet": Part("Loads in which no alert may fire",
                   "Three kinds of load at once, each on six real services with a collectd and receivers of their own: normal, bursty "
                   "(seconds of as many requests as can be had) and batch (a process for each CPU reads, compresses and writes for "
-                  "minutes). It takes 40 minutes, and adds to what was measured before.", ("alerts/quiet",), adds=True),
+                  "minutes). It takes 40 minutes, and adds to what was measured before. An alert without input cannot fire: for it, no "
+                  "alert means nothing.", ("alerts/quiet",), adds=True),
     "pages": Part("Cost of the pages of ebpf-graph",
                   "Services with a year of values each, drawn twice.", ("pages/run",)),
     "dashboards": Part("Queries of the dashboards, at each store",
