@@ -46,7 +46,7 @@ def read_page(directory):
 def add_ten_lines(steps, directory):
     """The probe of the manual: compiled after the page's, as the page says, and installed."""
     with open(MANUAL, encoding="utf-8") as file:
-        example = file.read().partition("=head1 A PROBE IN TEN LINES\n\n")[2]
+        example = file.read().partition("=head1 A SHORT PROBE\n\n")[2]
     path = os.path.join(directory, "ten.bpf.c")
     with open(path, "w", encoding="utf-8") as file:
         file.write(re.match(r"(?:  .*\n|\n)*", example).group())
