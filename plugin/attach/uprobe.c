@@ -4,9 +4,9 @@
  * locations of a program share one link. The kernel accepts all locations of a link or none: a
  * refused set is split in halves, so that a location that cannot be attached costs only itself.
  *
- * The kernel inserts its breakpoint into all processes that have the file mapped, or into none. It
- * refuses if one of them is at the memory limit of its cgroup. Such a location is tried again
- * later, and so is one whose symbol could not be looked up in time.
+ * The kernel inserts its breakpoint into all processes that have the file mapped, or into none. If
+ * one is at its memory limit, collectd-ebpf(5) says "refuses the function for all of them". It is
+ * tried again later, and so is a location whose symbol could not be looked up in time.
  */
 #include "uprobe.h"
 

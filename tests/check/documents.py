@@ -47,6 +47,8 @@ ADDRESS = re.compile(r"(?<![\w.+\"-])[\w.+-]+@[\w.-]*\w")
 NO_MAIL = re.compile(r"no-?reply|[@.](?:example(?:\.(?:com|net|org))?|invalid|test)$")
 POD_LINK = re.compile(r"L<(?:([\w-]+)\((\d)\))?/([^<>]+)>")
 PAGE = re.compile(r"(?<![\w/.-])[\w-]+\.md\b")
+# Code that has a limit quotes the manual that says so.
+QUOTED = re.compile(r"\b(collectd-ebpf[a-z-]*|ebpf-[a-z]+)\(\d\) says \"([^\"]+)\"")
 PLACEHOLDER = re.compile(r"/(?:X|NAME|FILE)\b")
 # Those for contributors may name sources.
 SOURCES_OF = re.compile(r"(?:`|[CF]<)(?:conf|docs)/")
@@ -222,9 +224,9 @@ def complaints_of_contacts(path, text):
 
 
 def find_texts():
-    """What may name an installed file, and is read where that is installed."""
+    """What may name an installed file or a manual."""
     yield from ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "configure.ac")
-    for folder in ("bpf", "conf", "contrib", "docs", "plugin"):
+    for folder in ("bpf", "conf", "contrib", "docs", "plugin", "tests/kernel"):
         for directory, folders, names in os.walk(os.path.join(TOP, folder)):
             folders[:] = [name for name in folders if name not in ("__pycache__", "pictures") and not name.startswith(".")]
             yield from (os.path.relpath(os.path.join(directory, name), TOP) for name in sorted(names)
@@ -259,6 +261,12 @@ def complaints_of_installed():
         yield from (f"installed {text}" for text in Pages(top, found).all_broken())
         for path, text in read_texts():
             yield from complaints_of_names(path, text, root)
+
+
+def complaints_of_quotes(path, text):
+    for name, words in QUOTED.findall(prose.squeeze(re.sub(r"\n[ \t]*[*#] ", "\n", text))):
+        if words not in prose.plain(prose.prose(prose.read(f"docs/{name}.pod"), "pod"), "pod"):
+            yield f"{path}: docs/{name}.pod does not say \"{words}\""
 
 
 # --- words ------------------------------------------------------------------------------------
@@ -361,6 +369,7 @@ def check_itself():
         assert count(complaints_of_index(pages, ["docs/index.md", "docs/a.md", "docs/b.md", "docs/m.pod", "docs/n.pod"])) == 2
         assert count(complaints_of_mentions("a.md", "[ebpf-x(1)](m.pod) `ebpf-x(1)`\n\n    ebpf-x(1)\n")) == 1
         assert count(complaints_of_names("conf/x", f"/usr/share/doc/collectd-ebpf/X.conf. {INSTALLED.pattern[:5]}", top)) == 0
+        assert count(complaints_of_quotes("x", "/* ebpf-top(1) says \"as B<top>(1)\"; collectd-ebpf(5) says\n * \"per-service metrics\"")) == 1
         assert count(complaints_of_names("docs/x.pod", "F<conf/x> /usr/include/collectd-ebpf/a.h. sample('b')", top)) == 3
         assert count(complaints_of_names("conf/x", "heading('x.md', 'X')", top)) == 2
 
@@ -398,7 +407,7 @@ def main():
         if not prose.is_written(path):
             complaints += complaints_of_mentions(path, text)
     for path, text in read_texts():
-        complaints += [*complaints_of_manuals(path, text, manuals), *complaints_of_contacts(path, text)]
+        complaints += [*complaints_of_manuals(path, text, manuals), *complaints_of_contacts(path, text), *complaints_of_quotes(path, text)]
     for text in complaints:
         print(f"FAIL: {text}")
     print(f"{len(pages.texts)} pages, {len(manuals)} manuals, {len(complaints)} complaints")

@@ -17,8 +17,8 @@ import time
 from lib import SLOWNESS, Test, die_with_test, without
 
 INTERVAL = 1 if SLOWNESS < 2 else 2
-KINDS = ("tokens", "idle", "unix", "socket", "acked", "paused", "pushed")
-ENDING = ("tokens", "unix", "acked", "paused")
+KINDS = ("tokens", "idle", "unix", "socket", "acked", "paused", "pushed", "busy", "late", "php")
+ENDING = ("tokens", "unix", "acked", "paused", "busy", "late", "php")
 CONF = "".join(f"""
   <Service "{kind}">
     Process "kt_u_{kind}"
@@ -28,6 +28,7 @@ REQUEST = 200
 PIECES, PIECE = 15, 0.1 * SLOWNESS  # of a response in pieces, seconds between two
 RESPONSES = 2                       # one after the other
 ROUNDS = 20
+PUSHES = 5
 PUSH = 0.2 * SLOWNESS  # seconds between what the server sends without a request
 THINK = 0.01 * SLOWNESS
 UPGRADE = b"GET /chat HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
@@ -99,8 +100,34 @@ def serve_pushed(sock):
         sock.send(b"news")
 
 
+def serve_busy(sock):
+    """A broker whose subscriber always has a next message."""
+    receive(sock, REQUEST)
+    sock.send(b"subscribed, message")
+    while receive(sock, 4):
+        sock.send(b"message")
+
+
+def serve_late(sock):
+    """A WebSocket after two other requests; its messages follow each other within an interval."""
+    for response in b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 101 Switching Protocols\r\n\r\n":
+        receive(sock, len(UPGRADE))
+        sock.send(response)
+    for _ in range(PUSHES):
+        time.sleep(PUSH)
+        sock.send(b"push")
+
+
+def serve_php(sock):
+    """As PHP-FPM: collectd-ebpf-metrics(7) says "reads the end of a request only after it has responded"."""
+    while receive(sock, REQUEST - 8):
+        sock.send(b"x")
+        receive(sock, 8)
+
+
 SERVERS = {"tokens": serve_tokens, "idle": serve_simple, "unix": serve_simple, "socket": serve_socket,
-           "acked": serve_acked, "paused": serve_paused, "pushed": serve_pushed}
+           "acked": serve_acked, "paused": serve_paused, "pushed": serve_pushed,
+           "busy": serve_busy, "late": serve_late, "php": serve_php}
 
 
 def serve(listener, kind):
@@ -212,6 +239,26 @@ class Clients:
                 sock.send(b"get.")
                 receive(sock, 1)
 
+    def busy(self):
+        with self.connect("busy") as sock:
+            self.ask(sock, len("subscribed, message"), b"\x10")
+            for _ in range(ROUNDS):
+                sock.send(b"ack.")
+                receive(sock, len("message"))
+
+    def late(self):
+        with self.connect("late") as sock:
+            for start in b"HTTP/1.1 200 OK", b"HTTP/1.1 200 OK", b"HTTP/1.1 101 Switching Protocols":
+                sock.send(UPGRADE)
+                receive(sock, len(start) + 4)
+            receive(sock, PUSHES * len("push"))
+
+    def php(self):
+        with self.connect("php") as sock:
+            for _ in range(ROUNDS):
+                self.ask(sock, 1)
+                time.sleep(THINK)
+
     def pushed(self):
         with self.connect("pushed") as sock:
             sock.send(b"r" * REQUEST)
@@ -239,6 +286,9 @@ def check_counts(test, daemon, clients, end):
         "socket": (1, clients.echoes, 0, 0),
         "paused": (1 + ROUNDS, 0, 0, 0),
         "pushed": (1, 0, 0, 1),
+        "busy": (1 + ROUNDS, 0, 0, 0),
+        "late": (3, 0, 0, 0),
+        "php": (ROUNDS, 0, 0, 0),
     }
     got = {kind: tuple(count(daemon, kind, instance, end)
                        for instance in ("", "-full_duplex", "-acknowledgements", "-streams")) for kind in KINDS}
@@ -268,6 +318,8 @@ def check_lengths(test, daemon, end):
     for kind in ("socket", "pushed"):
         got = lengths(daemon, kind, "latency-service-percentile-99")
         test.true(f"{kind}: no latency has a push", got and max(got) < PUSH, got)
+    got = lengths(daemon, "php", "latency-service-percentile-50")
+    test.true("php: a latency includes the time until the next request", max(got, default=0) > 0.9 * THINK, got)
     slack = lengths(daemon, "socket", "percent-slack_threads")
     test.true("socket: an event loop that pushes has slack", min(slack[2:], default=0) > 50, slack)
     old = lengths(daemon, "tokens", "gauge-requests_oldest")

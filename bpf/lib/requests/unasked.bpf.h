@@ -4,15 +4,15 @@
  *
  * A send is unasked if its connection has no request in progress and the last response has ended,
  * or if it follows an acknowledgement. A connection with UNASKED_MAX unasked sends that nobody has
- * acknowledged is full-duplex until it is closed: both sides send when they like, and neither
- * responds. So is one that HTTP/1 has handed over with status 101, if it is not HTTP/2.
+ * acknowledged is full-duplex until it is closed: neither side responds. So is one that HTTP/1 has
+ * handed over with status 101, if it is not HTTP/2. Of connections on which the status is missed,
+ * collectd-ebpf-metrics(7) says "inside TLS or after the second request".
  *
- * A short message of the client is an acknowledgement if it comes after an unasked send and the
- * next send comes much later than it did: that one is unasked, too. Where the first bytes of a
- * connection are a word in capitals and a space, as in HTTP, clients acknowledge nothing. Where they
- * are those of a broker (STOMP, AMQP, MQTT), a response with a pause is like a response and an
- * unasked send; which of them, the message after it shows. STOMP does not respond to a
- * subscription: there each short message may be an acknowledgement.
+ * A short message of the client is an acknowledgement if the next send comes much later after it
+ * than it came after an unasked send. Of those that are missed, collectd-ebpf-metrics(7) says "for
+ * whom the next message already waits". If a connection starts with a word in capitals and a space,
+ * as in HTTP, nothing is acknowledged. In STOMP, AMQP and MQTT, a pause in a response may be its
+ * end; the next message shows it. STOMP does not respond to a subscription.
  */
 #ifndef UNASKED_BPF_H
 #define UNASKED_BPF_H
