@@ -16,9 +16,13 @@ def template(query, words, otherwise=""):
             f"{{{{ end }}}}{missing}{{{{ end }}}}")
 
 
+# Pipelines that write a figure. A prefix, as humanize adds it, is only for one that has a unit.
+SECONDS = "printf `%.3g` | humanizeDuration"
+PERCENT = "printf `%.1f`"
+COUNT = "printf `%.0f`"
 LARGEST_PART = template(
     "topk(1, ebpf_request_time_seconds{instance=%q, service=%q} > 0)",
-    "Largest part of a request's time: {{ .Labels.part }}, {{ .Value | humanizeDuration }}.",
+    f"Largest part of a request's time: {{{{ .Labels.part }}}}, {{{{ .Value | {SECONDS} }}}}.",
     "Where a request's time goes is not known.")
 
 

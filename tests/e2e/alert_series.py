@@ -120,29 +120,29 @@ YESTERDAY = {P99: f"{constant(0.1, HOURS_24)} {constant(0.5, 64)}", RATE: counte
 
 FAULTS = {
     "EbpfSaturated": AlertFault(
-        {SLACK: then(70, 2), in_part("socket"): then(0.0001, 0.2)}, "web on h is saturated: slack 2 %",
-        "Largest part of a request's time: socket, 200ms."),
+        {SLACK: then(70, 0.002489), in_part("socket"): then(0.0001, 0.213575)}, "web on h is saturated: slack 0.0 %",
+        "Largest part of a request's time: socket, 214ms."),
     "EbpfSaturatedSoon": AlertFault(
-        DAYS, "web on h will be saturated in 1.75 days if it grows as today", interval=300, step=600, begins=DAY * 300,
+        DAYS, "web on h will be saturated in 1.8 days if it grows as today", interval=300, step=600, begins=DAY * 300,
         fires=2 * DAY * 300),
     "EbpfSlowerThanYesterday": AlertFault(
         YESTERDAY, "web on h is slow: one of 100 requests takes over 500ms, more than three times of this hour yesterday",
         "Largest part of a request's time: lock, 400ms.", step=300, begins=HOURS_24 * 10, fires=HOURS_24 * 10 + 610),
     "EbpfErrors": AlertFault(
-        {FAILED: then(0.2, 30)}, "web on h fails: 30 % of its responses are errors", "Most frequent: 5xx, 30 %. " + IN_CPU),
+        {FAILED: then(0.2, 32.489)}, "web on h fails: 32.5 % of its responses are errors", "Most frequent: 5xx, 32.5 %. " + IN_CPU),
     "EbpfStuck": AlertFault(
         {RATE: halting(20), OLDEST: f"{constant(0.1, BEFORE)} 5+10x{AFTER - 1}", IN_PROGRESS: then(0.3, 4),
          web("waiting_threads", part="lock"): then(0, 4)},
-        "web on h is stuck: its oldest request has waited for 45s", "Its threads mostly wait for: lock (4 threads).",
+        "web on h is stuck: its oldest request has waited for 45s", "Its threads mostly wait for: lock (4.0 threads).",
         fires=BEGINS + 40),
     "EbpfConnectionLeak": AlertFault(
         {CLOSE_WAIT: growing(30, 15)}, "web on h leaks connections: 120 more than before",
         "In CLOSE_WAIT, closed by the other side only: 135. " + IN_CPU),
     "EbpfCpuThrottled": AlertFault(
-        {THROTTLED: then(0, 80), web("cpu_limit_percent"): constant(50)},
-        "web on h is throttled in 80 % of the periods of its CPU limit", "Limit: 50 % of one CPU. " + IN_CPU),
+        {THROTTLED: then(0, 80.2489), web("cpu_limit_percent"): constant(1600)},
+        "web on h is throttled in 80.2 % of the periods of its CPU limit", "Limit: 1600 % of one CPU. " + IN_CPU),
     "EbpfMemoryLimitNear": AlertFault(
-        {RESIDENT: then(50e6, 95e6)}, "web on h has used 95% of its memory limit", "Limit: 95.37MiB. " + IN_CPU),
+        {RESIDENT: then(50e6, 95123456)}, "web on h has used 95.1% of its memory limit", "Limit: 95.37MiB. " + IN_CPU),
     "EbpfOomKill": AlertFault(
         {KILLS: then(0, 1), RESIDENT: then(50e6, 1048576)}, "web on h: the kernel has killed a process for lack of memory",
         "Memory limit of the service: 95.37MiB. Resident now: 1MiB."),

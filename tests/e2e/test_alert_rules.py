@@ -69,6 +69,14 @@ def test_matrix(check):
         check.true(f"{alert.name}: severity", alert.severity in ("critical", "warning"), alert.severity)
 
 
+def test_figures(check):
+    """Each figure of a text is rounded, and has a prefix only with a unit."""
+    for alert in ALERTS:
+        texts = " ".join(vars(alert.prometheus).values())
+        bare = [one for one in re.findall(r"\$value[^}]*|\.Value[^}]*", texts) if not re.search("printf|humanize1024", one)]
+        check.equal(f"{alert.name}: figures that are not rounded", bare, [])
+
+
 def run(directory, *command):
     """(exit status, what it prints)"""
     found = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
@@ -150,6 +158,7 @@ def test_files(check, directory):
 with Check() as checks, tempfile.TemporaryDirectory() as room:
     test_names(checks)
     test_matrix(checks)
+    test_figures(checks)
     test_threshold(checks, room)
     if shutil.which("promtool"):
         write(room, "rules.yml", prometheus_rules.yaml())
