@@ -41,7 +41,7 @@ class Limit:
     """A Type block of collectd's threshold plugin."""
     kind: str               # the type
     instance: str           # its instance
-    options: tuple          # ((name, value), ...)
+    options: tuple          # ((name, value), ...); empty: an alarm if its values stay away
     comment: str            # what it says, with the unit of its limits
     enabled: bool = True    # False: in comment signs, for the administrator to remove
     hits: int = 2           # only after more such readings in a row

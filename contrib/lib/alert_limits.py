@@ -25,10 +25,7 @@ LIMITS = {
         Limit("percent", "cpu_periods_throttled", (("WarningMax", 25),),
               "Periods in which the CPU limit of its cgroup held up the service, in percent."),),
     "EbpfMemoryLimitNear": f"{ONE_SERIES}, and this is a quotient of two",
-    "EbpfOomKill": (
-        Limit("total_events", "oom_kills", (("FailureMax", 0.001),),
-              "Services whose processes the kernel kills because memory is exhausted. The probe oom notifies of each kill by "
-              "itself. This shows whether kills go on: it is a rate per second, and 0.001 is one in 17 minutes.", hits=0),),
+    "EbpfOomKill": "the probe oom notifies of each kill by itself",
     "EbpfDiskSlow": (
         Limit("latency", "in_disk", (("WarningMax", 0.05),),
               "The part of the mean response time that requests wait for a disk, in seconds. Other parts: in_lock, "
@@ -37,9 +34,9 @@ LIMITS = {
         Limit("latency", "upstream-10.0.0.5:5432-percentile-90", (("WarningMax", 0.25),),
               "Response time of an upstream, in seconds. Edit: its address. Needs Option clients.", enabled=False),),
     "EbpfBlind": (
-        Limit("count", "", (("FailureMin", 1),),
-              "The plugin itself: a probe has hook set 0 if it is off, costs more than MaxOverhead, or cannot be read. Enable "
-              "false in its Probe block ends the notifications.", hits=0, subject="self"),),
+        Limit("objects", "services", (),
+              "Notifies if the plugin's values stay away, and when they are back. The plugin notifies by itself of each probe "
+              "that is off, costs more than MaxOverhead, or cannot be read.", hits=0, subject="self"),),
 }
 # What is no alert by itself, but depends on what the administrator has promised.
 RESPONSE_TIME = Limit("latency", "response-percentile-99", (("WarningMax", 0.1), ("FailureMax", 1)),
@@ -48,14 +45,14 @@ OVERHEAD = Limit("percent", "overhead_request", (("WarningMax", 5),),
                  "The cost of a probe that has no limit, in percent of all CPUs.", enabled=False, subject="self")
 
 HEAD = """# SPDX-License-Identifier: MIT
-# Notifies when a service is saturated, fails or waits, and when the plugin is off. For /etc/collectd/collectd.conf.d/; see
+# Notifies when a service is saturated, fails or waits, and when the plugin is blind. For /etc/collectd/collectd.conf.d/; see
 # /usr/share/doc/collectd-ebpf/howto/alert.md. Notifications go to the log (logfile, syslog). notify_email and NotificationExec
 # of the exec plugin can send them elsewhere. Written by `make describe`.
 
 LoadPlugin threshold
 <Plugin threshold>
   # For every service. A block <Plugin "ebpf"> with Instance "NAME", like the last one here, is only for that service. Hits 2: a
-  # notification comes only after more than 2 such readings in a row. Interesting false: none comes when a service disappears.
+  # notification comes only after more than 2 such readings in a row. Interesting false: none comes when a series ends.
   <Plugin "ebpf">
 """
 
@@ -69,7 +66,7 @@ def block(limit):
     options = [f'Instance "{limit.instance}"'] if limit.instance else []
     options += [f"{name} {value:g}" for name, value in limit.options]
     options += [f"Hits {limit.hits}"] if limit.hits else []
-    options += [] if limit.subject else ["Interesting false"]
+    options += ["Interesting false"] if limit.options else []
     sign = "" if limit.enabled else "#"
     lines = [f'    <Type "{limit.kind}">', *(f"      {option}" for option in options), "    </Type>"]
     return comment(limit.comment) + "".join(f"{sign}{line}\n" for line in lines)

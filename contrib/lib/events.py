@@ -122,17 +122,6 @@ def together(events):
     return found
 
 
-def without_first_okay(events):
-    """Leaves out that a value is within its thresholds where nothing says that it was not: at the start of collectd."""
-    bad = set()
-    for event in events:
-        own = event.host, event.series
-        if event.kind != "threshold" or event.severity != "okay" or own in bad:
-            yield event
-        if event.kind == "threshold":
-            (bad.discard if event.severity == "okay" else bad.add)(own)
-
-
 def read(path, start=-math.inf, end=math.inf, notes=None):
     """{host: [{"time", "service", "kind", "severity", "text"}, ...]}, oldest first: the last of each host from start to end.
 
@@ -140,6 +129,6 @@ def read(path, start=-math.inf, end=math.inf, notes=None):
     is added what was wrong. OSError: a file cannot be read."""
     hosts = {}
     parsed = sorted(_parsed(_files(path), [] if notes is None else notes), key=lambda event: event.time)
-    for event in together(event for event in without_first_okay(parsed) if start <= event.time <= end):
+    for event in together(event for event in parsed if start <= event.time <= end):
         hosts.setdefault(event.host, []).append(event.member())
     return {host: members[-EVENTS:] for host, members in hosts.items()}

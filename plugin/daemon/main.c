@@ -123,6 +123,7 @@ static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 static int ebpf_notification(const notification_t *notification,
 			     __attribute__((unused)) user_data_t *data)
 {
+	threshold_remember(notification);
 	if (!threshold_has_sent(notification))
 		return 0;
 	dispatch_record("threshold", notification);
@@ -287,6 +288,7 @@ static int ebpf_init(void)
 	start_profiler();
 	start_recorder();
 	plugin_register_notification("ebpf", ebpf_notification, NULL);
+	plugin_register_cache_event("ebpf", threshold_begin, NULL);
 	open_self();
 	lacking_log();
 	/* Returns to the system what libbpf needed for loading: the kernel's types, some

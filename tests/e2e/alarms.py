@@ -56,8 +56,10 @@ class Threshold:
     def __init__(self):
         self.daemon, self.said = None, 0
         self.state = {}     # {(alert, subject, type, type instance): text of an alarm, or None}
-        self.alerts = {(limit.kind, limit.instance): alert.name for alert in ALERTS if not isinstance(alert.threshold, str)
-                       for limit in alert.threshold}
+        # The plugin notifies by itself of a probe that is off: of its count-tier_NAME.
+        self.alerts = {("count", ""): "EbpfBlind"} | {
+            (limit.kind, limit.instance): alert.name for alert in ALERTS if not isinstance(alert.threshold, str)
+            for limit in alert.threshold}
 
     def reason(self, alert):
         """Why it cannot raise this alert, or None."""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The threshold plugin tells when a service is saturated, says nothing before, and tells when it is over. It also
-tells of a probe that is off, and so does the ebpf plugin itself, with the reason.
+"""The threshold plugin tells when a service is saturated, says nothing before, and tells when it is over. Nothing is notified
+where nothing is wrong, and once if the plugin's readings stay away. The ebpf plugin itself tells of a probe that is off.
 
 Truth: the values dispatched, judged by the limits of the sample, as threshold's manual says.
 """
@@ -9,7 +9,10 @@ Truth: the values dispatched, judged by the limits of the sample, as threshold's
 import math
 import os
 import re
+import shutil
+import subprocess
 import sys
+import time
 
 import receiver
 from receiver import lib
@@ -26,6 +29,23 @@ LIMITS = {
     "latency-response-percentile-99": ((-math.inf, 0.1), (-math.inf, 1)),
     "percent-slack_threads": ((SLACK, math.inf), (5, math.inf)),
 }
+SHORT = 20      # commands
+QUICK, TIMEOUT = 0.5, 6     # s; intervals after which collectd misses a series
+# A plugin that may be made to wait, and the only thread, which then reads nothing else.
+LATE = """
+Timeout {timeout}
+ReadThreads 1
+LoadPlugin table
+<Plugin table>
+  <Table "{{table}}">
+    Separator " "
+    <Result>
+      Type gauge
+      ValuesFrom 0
+    </Result>
+  </Table>
+</Plugin>
+""".format(timeout=TIMEOUT)
 SERVICE = receiver.SERVICE + """
   <Probe "gone">
     Object "/none/gone.bpf.o"
@@ -59,7 +79,7 @@ def judge(value, limits):
 
 def expected(values, limits):
     """What is to be told of these values, one after the other."""
-    notified, state, hits = [], None, 0
+    notified, state, hits = [], "OKAY", 0
     for value in values:
         new = judge(value, limits)
         if new != "OKAY" and hits <= HITS:
@@ -72,14 +92,75 @@ def expected(values, limits):
     return notified
 
 
+def all_notifications(daemon):
+    return [line.partition("Notification: ")[2] for line in daemon.log() if "Notification: " in line]
+
+
 def check_removed(test, daemon):
-    """Two notifications of the probe that is off: the plugin's own, with the reason, and threshold's."""
-    def notified():
-        return [line for line in daemon.log() if "plugin_instance = self, type = count, type_instance = tier_" in line]
-    for text in ("message = probe gone is off: cannot read /none/gone.bpf.o", "is currently 0"):
-        receiver.wait_until(f"gone: {text!r}", lambda text=text: any(text in line for line in notified()))
-    for line in notified():
-        test.true(f"severity: {line}", ("severity = FAILURE" in line) == ("tier_gone" in line))
+    """One notification of the probe that is off: the plugin's own, with the reason."""
+    text = "message = probe gone is off: cannot read /none/gone.bpf.o"
+    receiver.wait_until(text, lambda: any(text in line for line in daemon.log()))
+    found = [line for line in all_notifications(daemon) if "plugin_instance = self, type = count" in line]
+    test.equal("of the plugin", [line.partition(", host")[0] for line in found], ["severity = FAILURE"])
+
+
+def quiet_limits(sample):
+    """No figure is beyond these, so that the state of this machine raises nothing."""
+    return re.sub(r"(Min|Max) [\d.]+", lambda found: f"{found[1]} {-1 if found[1] == 'Min' else 1e9}", sample)
+
+
+def run_short_commands(test):
+    for i in range(SHORT):
+        path = shutil.copy("/bin/true", os.path.join(test.disk, f"kt_short{i}"))
+        for _ in range(3):
+            subprocess.run([path], check=True)
+
+
+def come_and_go(test, daemon):
+    """A service that has requests, ends, is forgotten by the plugin and by collectd, and is there again."""
+    name = test.own("kt_guest")
+    for _ in range(2):
+        receiver.wait_until(f"{name} is forgotten", lambda: is_forgotten(daemon, name))
+        server = start(test, "kt_guest", "server")
+        client = start(test, "kt_ask", "client", server.hear(), *LIGHT)
+        daemon.wait_rows(name, "percent-slack_threads", 2, time.time())
+        client.kill()
+        server.kill()
+
+
+def is_forgotten(daemon, name):
+    rows = daemon.rows(name, "ps_rss")
+    return not rows or rows[-1][0] < time.time() - (TIMEOUT + 2) * QUICK
+
+
+def check_quiet(test):
+    """Nothing is notified while all is well: not of series that begin, nor of those that end."""
+    table = receiver.write(os.path.join(test.disk, "table"), "1\n")
+    limits = quiet_limits(receiver.sample("threshold.conf", {}))
+    daemon = test.collectd(lib.without("oom"), LATE.format(table=table) + limits, interval=QUICK)
+    daemon.wait_rows("self", "count-tier_services", 3)
+    run_short_commands(test)
+    come_and_go(test, daemon)
+    test.equal("notifications while all is well", all_notifications(daemon), [])
+    check_late(test, daemon, table)
+    test.stop(daemon)
+
+
+def check_late(test, daemon, table):
+    """One notification that readings stay away, and one that they are back."""
+    fifo = table + ".fifo"
+    os.mkfifo(fifo)
+    os.rename(table, table + ".file")
+    os.rename(fifo, table)      # whoever opens it waits for somebody who writes
+    receiver.wait_until("a notification", lambda: any("not been updated" in line for line in daemon.log()))
+    os.rename(table, fifo)
+    os.rename(table + ".file", table)
+    os.close(os.open(fifo, os.O_RDWR))
+    daemon.wait_rows("self", "count-tier_services", 3, time.time())
+    found = all_notifications(daemon)
+    test.equal("notifications of late readings", [line.partition(", host")[0] for line in found],
+               ["severity = FAILURE", "severity = OKAY"])
+    test.contains("what is late", found[0], "ebpf-self/objects-services has not been updated for ")
 
 
 def severities(daemon, metric):
@@ -95,6 +176,7 @@ def check_light(test, daemon):
 
 def main():
     with lib.Test(limit=240) as test:
+        check_quiet(test)
         server = start(test, "kt_web", "server")
         port = server.hear()
         slack = SLACK if test.measures else ANY_SLACK

@@ -7,6 +7,7 @@
 
 #include <configfile.h>
 #include <globals.h>
+#include <utils_cache.h>
 
 #include <math.h>
 #include <pthread.h>
@@ -314,6 +315,24 @@ int plugin_register_notification(const char *name, plugin_notification_cb callba
 	(void)data;
 	daemon_callbacks.notification = callback;
 	return 0;
+}
+
+int plugin_register_cache_event(const char *name, plugin_cache_event_cb callback,
+				const user_data_t *data)
+{
+	(void)name;
+	(void)callback;
+	(void)data;
+	return 0;
+}
+
+unsigned daemon_begun_okay;
+
+int uc_set_state(const data_set_t *set, const value_list_t *vl, int state)
+{
+	(void)vl;
+	daemon_begun_okay += set && state == STATE_OKAY;
+	return STATE_UNKNOWN;
 }
 
 int plugin_dispatch_notification(const notification_t *n)

@@ -55,6 +55,9 @@ long double daemon_gauge(const char *identifier);
 /* Time and interval of the last value list of this name, in seconds; false: there is none. */
 bool daemon_when(const char *identifier, double *ret_time_s, double *ret_interval_s);
 
+/* How many series uc_set_state() has made okay. */
+extern unsigned daemon_begun_okay;
+
 /* How many notifications were dispatched since daemon_clear(), and whether one of them has this
  * severity, series and text. */
 size_t daemon_notifications(void);
