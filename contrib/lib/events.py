@@ -9,9 +9,11 @@ import glob
 import json
 import math
 import os
+import re
 import stat
 
 import name
+import unit
 from text import printable
 
 DEFAULT = "/var/lib/collectd/ebpf/events.jsonl"
@@ -22,6 +24,8 @@ TEXT = 512           # characters of a member
 EVENTS = 2000        # of a host; older ones are left out
 TOGETHER = 60        # s in which events of one kind are one
 THRESHOLD = "threshold"
+FIGURE = re.compile(r"-?(?:\d+\.\d{6}|nan)\b")     # as threshold writes it
+UNITS = {"latency": unit.SECONDS, "percent": unit.Unit("percent", "%"), "memory": unit.BYTES, "ps_rss": unit.BYTES}   # of types
 SEVERITIES = ("okay", "warning", "failure")
 
 
@@ -41,9 +45,12 @@ class Event:
         return self.host, self.service, self.kind, self.severity, self.series
 
     def _text(self):
-        """Of the plugin threshold, the series in place of the identifier with which it begins."""
+        """Of the plugin threshold, the series in place of the identifier with which it begins, and figures in their unit."""
         _, colon, said = self.text.partition(": ")
-        return f"{self.series}: {said}" if colon and self.kind == THRESHOLD and self.text.startswith("Host ") else self.text
+        if not colon or self.kind != THRESHOLD or not self.text.startswith("Host "):
+            return self.text
+        shown = UNITS.get(self.series.partition("-")[0], unit.NUMBER)
+        return f"{self.series}: " + FIGURE.sub(lambda found: shown.write(float(found[0])), said)
 
     def member(self):
         """What a page gets of it."""

@@ -3,6 +3,7 @@
 """The file of events as ebpf-graph reads it: sorted, alike ones together, whatever else the file has."""
 
 import json
+import math
 import os
 import sys
 import tempfile
@@ -68,12 +69,20 @@ def test_together(check, path):
 
 
 def test_threshold(check, path):
-    said = 'Data source "value" is currently 4.000000. That is below the failure threshold of 5.000000.'
-    of_series = {"kind": "threshold", "series": "percent-slack"}
-    write(path, line(text="Host db1, plugin ebpf (instance web) type percent (instance slack): " + said, **of_series),
-          line(NOON + 100, text="Host: is down", kind="oom_kills"), line(NOON + 200, text="other: text", **of_series))
-    check.equal("without the identifier", texts(path),
-                [("web", "percent-slack: " + said), ("web", "Host: is down"), ("web", "other: text")])
+    def said(kind, instance, value, limit):
+        return line(kind="threshold", series=f"{kind}-{instance}", text=(
+            f"Host db1, plugin ebpf (instance web) type {kind} (instance {instance}): Data source \"value\" is currently "
+            f"{value:f}. That is below the failure threshold of {limit:f}."))
+    write(path, said("percent", "slack", 0.010855, 5), said("latency", "in_disk", 2.213575, 0.05),
+          said("gauge", "x", math.nan, 100),
+          line(NOON + 100, text="Host: is 2.213575", kind="oom_kills"),
+          line(NOON + 200, text="other: text", kind="threshold", series="percent-slack"))
+    got = [(service, text.replace("\N{NO-BREAK SPACE}", " ")) for service, text in texts(path)]
+    check.equal("by series, rounded, with their units", got, [
+        ("web", 'percent-slack: Data source "value" is currently 0.01 %. That is below the failure threshold of 5 %.'),
+        ("web", 'latency-in_disk: Data source "value" is currently 2.21 s. That is below the failure threshold of 50 ms.'),
+        ("web", 'gauge-x: Data source "value" is currently –. That is below the failure threshold of 100.'),
+        ("web", "Host: is 2.213575"), ("web", "other: text")])
 
 
 def test_hostile(check, path):
