@@ -68,6 +68,9 @@ class Result:
             self._probe(match[1]).why = match[2]
             if severity == "warning" and self._probe(match[1]).by_default():
                 self.complaints.append(text)
+        elif match := re.match(r"off by default: ([^;]*)", text):
+            for name in match[1].split(", "):
+                self._probe(name).why = OFF_BY_DEFAULT
         elif match := re.match(r"probe (\S+): hook set ([0-9]+) is unavailable, trying the next: (.*)", text):
             self._probe(match[1]).lost += ((int(match[2]), match[3]),)
         elif match := re.match(r"the plugin is off: (.*)", text):

@@ -10,7 +10,6 @@
 #include "lacking.h"
 #include "probe/open.h"
 #include "probe/pause.h"
-#include "probe/probe_mistake.h"
 #include "util/message.h"
 
 #include <dirent.h>
@@ -105,7 +104,7 @@ static void open_probe_of_object(struct probe_list *list, const char *object)
 	status = probe_open(probe, name, path, interval_of_probe(list, block), block, services,
 			    dispatch_type_or_stock, &error);
 	if (status == PROBE_NOT_ENABLED) {
-		probe_mistake_not_enabled(name, block, error.text);
+		probe_mistake_not_enabled(&list->off, name, block, error.text);
 		list->count--;
 		return;
 	}
@@ -271,6 +270,7 @@ static void open_objects(struct probe_list *list)
 	}
 	if (allocated)
 		open_configured(list, entries, count);
+	probe_mistake_off_by_default(&list->off);
 	for (int i = 0; i < count; i++)
 		free(entries[i]);
 	free(entries);

@@ -3,6 +3,7 @@
 #define EBPF_PROBE_LIST_H
 
 #include "probe/probe.h"
+#include "probe/probe_mistake.h"
 #include "publication.h"
 #include "self.h"
 
@@ -17,6 +18,7 @@ struct probe_list {
 	double interval_s; /* of probes without one of their own */
 	struct services *services;
 	struct self *self; /* reports probes that are off */
+	struct off_by_default off;
 };
 
 /* Opens the objects of the directory and of the configuration. Reports those that fail to open and blocks without an

@@ -85,15 +85,30 @@ void probe_mistake_disabled(const struct probe_config *block)
 			options, block->name);
 }
 
-/* A block with other options shows that somebody wants the probe, so that it is a warning. */
-void probe_mistake_not_enabled(const char *probe, const struct probe_config *block, const char *why)
+/* A block shows that somebody wants the probe, so that it is a warning. What is wrong with a Function
+ * block has been reported. */
+void probe_mistake_not_enabled(struct off_by_default *off, const char *probe,
+			       const struct probe_config *block, const char *why)
 {
 	char options[256];
 
-	if (block && list_block_options(block, options, sizeof(options)))
+	if (block && list_block_options(block, options, sizeof(options))) {
 		message(LOG_WARNING, "probe %s is off: %s; until then it ignores %s", probe, why,
 			options);
-	else
-		message(block && !block->function_ignored ? LOG_WARNING : LOG_INFO,
-			"probe %s is off: %s", probe, why);
+	} else if (block && !block->function_ignored) {
+		message(LOG_WARNING, "probe %s is off: %s", probe, why);
+	} else {
+		if (strlen(off->names) + strlen(probe) + 3 > sizeof(off->names))
+			probe_mistake_off_by_default(off);
+		append_to_list(off->names, sizeof(off->names), probe);
+	}
+}
+
+void probe_mistake_off_by_default(struct off_by_default *off)
+{
+	if (off->names[0])
+		message(LOG_INFO,
+			"off by default: %s; Enable true in its Probe block switches a probe on",
+			off->names);
+	off->names[0] = '\0';
 }

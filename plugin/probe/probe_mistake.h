@@ -13,9 +13,18 @@ void probe_mistake_missing(struct error *ret_text, const struct probe_config *bl
 /* Logs the options of a block that have no effect, because it has Enable false, too. */
 void probe_mistake_disabled(const struct probe_config *block);
 
-/* Logs that a probe is off by default, why, and which options of its block (NULL: it has none) have
- * no effect. */
-void probe_mistake_not_enabled(const char *probe, const struct probe_config *block,
-			       const char *why);
+/* Probes that are off by default and that nobody asks for, for one message. collectd cuts longer
+ * ones. */
+struct off_by_default {
+	char names[900];
+};
+
+/* Logs that a probe is off by default, why, and which options of its block have no effect. Without
+ * a block (NULL) it is added to `off`, which is logged if it is full. */
+void probe_mistake_not_enabled(struct off_by_default *off, const char *probe,
+			       const struct probe_config *block, const char *why);
+
+/* Logs and empties it. */
+void probe_mistake_off_by_default(struct off_by_default *off);
 
 #endif

@@ -172,11 +172,13 @@ LoadPlugin "unixsock"
 
 def test_off_by_default(test):
     """A probe with a block is wrong, one without is as nobody wants it; both may be tried."""
-    off = "it is off by default; Enable true in its Probe block switches it on"
-    lines = f"probe cpufreq is off: {off}", f"probe tcp is off: {off}; until then it ignores Collect"
+    remedy = "Enable true in its Probe block switches"
+    lines = (f"off by default: cpufreq, hardirq; {remedy} a probe on",
+             f"probe tcp is off: it is off by default; {remedy} it on; until then it ignores Collect")
     found = trial.Result("".join(f"[12:00] [{severity}] ebpf plugin: {line}\n"
                                  for severity, line in zip(("info", "warning"), lines)))
-    test.equal("off by default: which", [name for name, probe in found.probes.items() if probe.by_default()], ["cpufreq", "tcp"])
+    test.equal("off by default: which", [name for name, probe in found.probes.items() if probe.by_default()],
+               ["cpufreq", "hardirq", "tcp"])
     test.equal("off by default: what is wrong", found.complaints, [lines[1]])
 
 

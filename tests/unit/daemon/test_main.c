@@ -193,6 +193,62 @@ static void test_blocks(void)
 	link_object("tests/bpf/mistakes.bpf.o", "sample", false);
 }
 
+/* Probes that are off by default and that nobody asks for are one message, or more where collectd would
+ * cut it. */
+static void test_off_by_default(void)
+{
+	static const char tcp[] = "bpf/tcp.bpf.o";
+	static const char remedy[] = "; Enable true in its Probe block switches a probe on";
+	char text[4200], name[64];
+	size_t listed = 0;
+
+	link_object(tcp, "asked_for", true);
+	link_object(tcp, "first", true);
+	link_object(tcp, "second", true);
+	link_object(tcp, "switched_off", true);
+	CASE("one message");
+	snprintf(text, sizeof(text),
+		 "ObjectDirectory \"%s\"\n"
+		 "<Probe \"asked_for\">\nRows 5\n</Probe>\n"
+		 "<Probe \"own\">\nObject \"%s\"\n</Probe>\n"
+		 "<Probe \"switched_off\">\nEnable false\n</Probe>\n",
+		 directory, testing_built(tcp));
+	configure(text);
+	CHECK_INT(daemon_callbacks.init(), 0);
+	CHECK_UINT(daemon_messages(), 3);
+	CHECK_UINT(messages_with("probe asked_for is off: it is off by default; "), 1);
+	CHECK_UINT(messages_with("probe own is off: it is off by default; "), 1);
+	CHECK_TEXT(message_with(remedy), "ebpf plugin: off by default: first, second; Enable true "
+					 "in its Probe block switches a probe on");
+	CHECK_INT(severity_with(remedy), LOG_INFO);
+	stop();
+	daemon_clear();
+	CASE("too many for one");
+	for (int i = 0; i < 30; i++) {
+		snprintf(name, sizeof(name), "a-name-of-%040d", i);
+		link_object(tcp, name, true);
+	}
+	configure(text);
+	CHECK_INT(daemon_callbacks.init(), 0);
+	CHECK_UINT(daemon_messages(), 4);
+	for (size_t i = 0; i < daemon_messages(); i++) {
+		CHECK_INT(strlen(daemon_message(i)) < 1000, 1);
+		for (const char *at = daemon_message(i); (at = strstr(at, "a-name-of-")); at++)
+			listed++;
+	}
+	CHECK_UINT(listed, 30);
+	stop();
+	daemon_clear();
+	for (int i = 0; i < 30; i++) {
+		snprintf(name, sizeof(name), "a-name-of-%040d", i);
+		link_object(tcp, name, false);
+	}
+	link_object(tcp, "asked_for", false);
+	link_object(tcp, "first", false);
+	link_object(tcp, "second", false);
+	link_object(tcp, "switched_off", false);
+}
+
 /* If the directory is missing, Probe blocks without Object need no message of their own. */
 static void test_no_objects(void)
 {
@@ -286,6 +342,7 @@ int main(void)
 		test_old_object();
 		test_object_names();
 		test_blocks();
+		test_off_by_default();
 		test_no_objects();
 	}
 	rmdir(directory);
