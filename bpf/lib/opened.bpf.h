@@ -10,8 +10,9 @@
  *
  * Frames are addresses, which are resolved when they are sent: the process that has opened a
  * connection which is still open usually lives. The kernel follows frame pointers and misses the
- * caller of libc's connect, which has none. On x86-64 that caller is searched for on the stack, but
- * collectd-ebpf(5) says "With glibc 2.41".
+ * caller of libc's connect, which has none. On x86-64 that caller is searched for on the stack. This
+ * fails with new libraries: collectd-ebpf(5) says "With glibc 2.41 or later (Debian 13), the function
+ * that calls connect(2) is missing".
  *
  * Limits: OPENINGS_MAX stacks; further connections count for "[unknown]". There is no stack for
  * connections that were open before the probe ("[earlier]"), nor for accepted ones where the

@@ -5,8 +5,9 @@
  * refused set is split in halves, so that a location that cannot be attached costs only itself.
  *
  * The kernel inserts its breakpoint into all processes that have the file mapped, or into none. If
- * one is at its memory limit, collectd-ebpf(5) says "refuses the function for all of them". It is
- * tried again later, and so is a location whose symbol could not be looked up in time.
+ * one is at its memory limit, collectd-ebpf(5) says "the kernel refuses the function for all of
+ * them, and may end a process of that cgroup". It is tried again later, and so is a location whose
+ * symbol could not be looked up in time.
  */
 #include "uprobe.h"
 

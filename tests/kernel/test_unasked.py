@@ -119,7 +119,7 @@ def serve_late(sock):
 
 
 def serve_php(sock):
-    """As PHP-FPM: collectd-ebpf-metrics(7) says "reads the end of a request only after it has responded"."""
+    """As PHP-FPM: collectd-ebpf-metrics(7) says "PHP-FPM reads the end of a request only after it has responded"."""
     while receive(sock, REQUEST - 8):
         sock.send(b"x")
         receive(sock, 8)

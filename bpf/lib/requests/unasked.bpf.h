@@ -5,14 +5,15 @@
  * A send is unasked if its connection has no request in progress and the last response has ended,
  * or if it follows an acknowledgement. A connection with UNASKED_MAX unasked sends that nobody has
  * acknowledged is full-duplex until it is closed: neither side responds. So is one that HTTP/1 has
- * handed over with status 101, if it is not HTTP/2. Of connections on which the status is missed,
- * collectd-ebpf-metrics(7) says "inside TLS or after the second request".
+ * handed over with status 101, if it is not HTTP/2. Some are missed: collectd-ebpf-metrics(7) says
+ * "The status is not seen inside TLS or after the second request".
  *
  * A short message of the client is an acknowledgement if the next send comes much later after it
- * than it came after an unasked send. Of those that are missed, collectd-ebpf-metrics(7) says "for
- * whom the next message already waits". If a connection starts with a word in capitals and a space,
- * as in HTTP, nothing is acknowledged. In STOMP, AMQP and MQTT, a pause in a response may be its
- * end; the next message shows it. STOMP does not respond to a subscription.
+ * than it came after an unasked send. Some are missed: collectd-ebpf-metrics(7) says "A longer one
+ * counts as a request, and so does that of a subscriber for whom the next message already waits". If
+ * a connection starts with a word in capitals and a space, as in HTTP, nothing is acknowledged. In
+ * STOMP, AMQP and MQTT, a pause in a response may be its end; the next message shows it. STOMP does
+ * not respond to a subscription.
  */
 #ifndef UNASKED_BPF_H
 #define UNASKED_BPF_H
