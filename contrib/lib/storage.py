@@ -32,9 +32,9 @@ def rrd_size(sources, interval=10):
     return rrd_file.size(sources, archive_rows(interval))
 
 
-def retentions(text, section):
-    """The retentions in a section of storage-schemas.conf: ((step, points), ...)"""
-    line = re.search(rf"^\[{section}\][^[]*?^retentions *= *(.*)$", text, re.M | re.S).group(1).splitlines()[0]
+def retentions(text):
+    """The retentions in the first section of storage-schemas.conf: ((step, points), ...)"""
+    line = re.search(r"^retentions *= *(.*)$", text, re.M).group(1)
     parsed = []
     for part in line.split(","):
         step, span = (int(number) * UNITS[unit] for number, unit in re.findall(r"(\d+)([smhdwy])", part))

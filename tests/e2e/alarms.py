@@ -171,7 +171,7 @@ class GraphiteQueries:
     def __init__(self, test, series):
         _, self.line, tree = test_graphite.start_carbon(test, RETENTIONS)
         with open(os.path.join(os.path.dirname(tree), "storage-schemas.conf"), encoding="utf-8") as file:
-            past.to_graphite(series, tree, storage.retentions(file.read(), "collectd"))
+            past.to_graphite(series, tree, storage.retentions(file.read()))
         self._start_web(test.mkdir("graphite-web"), tree)
 
     def _start_web(self, directory, tree):

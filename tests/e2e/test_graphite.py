@@ -16,6 +16,23 @@ import storage  # noqa: E402
 
 STEP = 1  # s; whisper's times are whole seconds
 RESOLUTION = 0.51
+CARBON = """\
+[cache]
+STORAGE_DIR = {directory}/
+LOCAL_DATA_DIR = {directory}/whisper/
+CONF_DIR = {directory}/
+LOG_DIR = {directory}/
+PID_DIR = {directory}/
+LINE_RECEIVER_INTERFACE = 127.0.0.1
+LINE_RECEIVER_PORT = {line}
+PICKLE_RECEIVER_PORT = 0
+CACHE_QUERY_INTERFACE = 127.0.0.1
+CACHE_QUERY_PORT = {query}
+MAX_CREATES_PER_MINUTE = inf
+MAX_UPDATES_PER_SECOND = 500
+LOG_UPDATES = False
+ENABLE_TAGS = False
+"""
 
 
 def start_carbon(test, retentions=f"{STEP}s:1h,60s:2d"):
@@ -23,12 +40,8 @@ def start_carbon(test, retentions=f"{STEP}s:1h,60s:2d"):
     line, query = receiver.free_ports(2)
     receiver.write(os.path.join(directory, "storage-schemas.conf"),
                    receiver.sample("receiver-graphite-schemas.conf", {"10s:6h,60s:2d": retentions}))
-    configuration = receiver.write(os.path.join(directory, "carbon.conf"), receiver.sample(
-        "receiver-graphite-carbon.conf", {
-            "/var/lib/graphite": directory, "/etc/carbon": directory, "/var/log/carbon": directory,
-            "/var/run": directory, "USER = _graphite": "USER =",
-            "LINE_RECEIVER_PORT = 2003": f"LINE_RECEIVER_PORT = {line}",
-            "CACHE_QUERY_PORT = 7002": f"CACHE_QUERY_PORT = {query}"}))
+    configuration = receiver.write(os.path.join(directory, "carbon.conf"),
+                                   CARBON.format(directory=directory, line=line, query=query))
     argv = ["carbon-cache", f"--config={configuration}", f"--logdir={directory}", "--nodaemon", "start"]
     return receiver.Receiver(directory, argv, lambda: receiver.listens(line)), line, os.path.join(directory, "whisper")
 
@@ -67,7 +80,7 @@ print(os.path.getsize(sys.argv[1]))"""
 
 def check_size(test):
     """What documents say of the sample's retentions is what whisper makes of them."""
-    archives = storage.retentions(receiver.sample("receiver-graphite-schemas.conf", {}), "collectd")
+    archives = storage.retentions(receiver.sample("receiver-graphite-schemas.conf", {}))
     made = subprocess.run(["/usr/bin/python3", "-c", CREATE, os.path.join(test.mkdir("size"), "one.wsp")],
                           input=json.dumps(archives), capture_output=True, text=True, check=True).stdout
     test.equal("bytes of a whisper file, and as it is computed", int(made), storage.whisper_size(archives))

@@ -10,16 +10,33 @@ import urllib.request
 import receiver
 from receiver import lib
 
+# What the sample does not say, so that two can run side by side.
+SERVER = """\
+reporting-disabled = true
+bind-address = "127.0.0.1:{backup}"
+[meta]
+  dir = "{directory}/meta"
+[data]
+  dir = "{directory}/data"
+  wal-dir = "{directory}/wal"
+[http]
+  bind-address = "127.0.0.1:{http}"
+"""
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 1
+
+
+def configure(directory):
+    """(path of a configuration with the sample, port of HTTP, port of collectd's protocol)"""
+    (backup, http), (udp,) = receiver.free_ports(2), receiver.free_ports(1, socket.SOCK_DGRAM)
+    text = SERVER.format(directory=directory, backup=backup, http=http)
+    text += receiver.sample("receiver-influxdb-server.conf", {":25826": f":{udp}"})
+    return receiver.write(f"{directory}/influxdb.conf", text), http, udp
 
 
 class InfluxDB(receiver.Receiver):
     def __init__(self, test):
         directory = test.mkdir("influxdb")
-        backup, self.http = receiver.free_ports(2)
-        self.udp, = receiver.free_ports(1, socket.SOCK_DGRAM)
-        configuration = receiver.write(f"{directory}/influxdb.conf", receiver.sample("receiver-influxdb-server.conf", {
-            "/var/lib/influxdb": directory, ":8088": f":{backup}", ":8086": f":{self.http}", ":25826": f":{self.udp}"}))
+        configuration, self.http, self.udp = configure(directory)
         super().__init__(directory, ["influxd", "-config", configuration], lambda: receiver.listens(self.http))
 
     def query(self, text):

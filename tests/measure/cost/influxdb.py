@@ -17,6 +17,7 @@ from typing import NamedTuple
 TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 sys.path.append(os.path.join(TOP, "tests", "e2e"))
 import receiver  # noqa: E402
+import test_influxdb  # noqa: E402
 
 DAY, STEP = 86400, 10
 BEGIN = int(time.time()) // DAY * DAY - 2 * DAY
@@ -98,9 +99,7 @@ def measure(series):
         return {}
     random.seed(1)
     with tempfile.TemporaryDirectory(prefix="ebpf-bench.", dir="/var/tmp") as directory:
-        backup, http, udp = receiver.free_ports(3)
-        configuration = receiver.write(f"{directory}/influxdb.conf", receiver.sample("receiver-influxdb-server.conf", {
-            "/var/lib/influxdb": directory, ":8088": f":{backup}", ":8086": f":{http}", ":25826": f":{udp}"}))
+        configuration, http, _ = test_influxdb.configure(directory)
         os.environ.update(SOON)
         database = receiver.Receiver(directory, ["influxd", "-config", configuration], lambda: receiver.listens(http))
         try:
