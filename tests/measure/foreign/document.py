@@ -15,7 +15,7 @@ HEAD = """\
 maps of the same objects without changes. `ebpf-convert(1)` turns a configuration of the exporter into blocks for collectd.conf,
 which `collectd-ebpf-objects(7)` describes.
 
-    ebpf-convert timers.yaml >/etc/collectd/collectd.conf.d/timers.conf
+    ebpf-convert timers.yaml >/etc/collectd/collectd.conf.d/ebpf-timers.conf
 
 | ebpf_exporter | collectd |
 | --- | --- |
