@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is written of the alerts beside the rules of Prometheus: queries with a command each, a configuration of Alertmanager,
+"""What is written of the alerts beside the rules of Prometheus: queries with a command each, parts of Alertmanager's configuration,
 and the table of the documents."""
 
 import shlex
@@ -46,8 +46,7 @@ def graphite():
 
 def files():
     """{path below the directory of dashboards: text}"""
-    return {"prometheus/alertmanager.yml": alertmanager.yaml(), "influxdb/alerts.txt": influxdb(),
-            "graphite/alerts.txt": graphite()}
+    return {**alertmanager.files(), "influxdb/alerts.txt": influxdb(), "graphite/alerts.txt": graphite()}
 
 
 def table():

@@ -80,4 +80,4 @@ def yaml():
 
 def files():
     """{path below the directory of dashboards: text}"""
-    return {"prometheus/rules.yml": yaml()}
+    return {"prometheus/ebpf-rules.yml": yaml()}

@@ -36,6 +36,9 @@ LoadPlugin logfile
 </Plugin>
 Include "threshold.conf"
 """
+# An operator's Alertmanager, to which the generated parts are added.
+OPERATORS = "receivers: [{name: operator}, {name: own}]\n"
+ROUTES = "route:\n  receiver: operator\n  routes:\n    - {match: {team: own}, receiver: own}\n"
 
 
 def catalogued():
@@ -149,10 +152,12 @@ def test_silence(check, directory):
 
 def test_files(check, directory):
     check.equal("promtool about the rules", run(directory, "promtool", "check", "rules", "rules.yml")[0], 0)
-    write(directory, "alertmanager.yml", alertmanager.yaml())
     if shutil.which("amtool"):
-        found = run(directory, "amtool", "check-config", "alertmanager.yml")
-        check.equal("amtool about the configuration", found[0], 0)
+        write(directory, "alertmanager.yml", OPERATORS + alertmanager.PARTS.replace("route:\n  routes:\n", ROUTES))
+        check.equal("amtool about the configuration", run(directory, "amtool", "check-config", "alertmanager.yml")[0], 0)
+        for labels, receiver in (("alertname=EbpfStuck", "operator"), ("team=own", "own"), ("alertname=Other", "operator")):
+            routed = run(directory, "amtool", "config", "routes", "test", "--config.file=alertmanager.yml", labels)
+            check.equal(f"{labels} goes to", routed[1].partition("\n")[0], receiver)
 
 
 with Check() as checks, tempfile.TemporaryDirectory() as room:

@@ -227,7 +227,7 @@ def test_tool(check):
     others = [os.path.relpath(path, folder) for path in written if "/grafana/" not in path]
     check.equal("dashboards", len(written) - len(others), len(STORES) * len(DASHBOARDS))
     check.equal("other files", others, ["collection3/Ebpf.pm", "collection3/collection.conf", "graphite/alerts.txt",
-                                        "influxdb/alerts.txt", "prometheus/alertmanager.yml", "prometheus/rules.yml"])
+                                        "influxdb/alerts.txt", "prometheus/ebpf-alertmanager.yml", "prometheus/ebpf-rules.yml"])
 
 
 with Check() as checks:

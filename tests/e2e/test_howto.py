@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Pages of docs/howto/ to the letter, with the installed plugin and collectd's own start script: the files that a page names
-are written, its commands are run, and their output is like that of the page, but for numbers.
+are written, its commands are run, and their output is like that of the page, but for numbers. What an administrator had
+configured before is still there, and in force.
 
 Without arguments the pages of SHORT, with TEST_LONG=1 all of PAGES, else those that are named. Receivers run with the start
 scripts of their packages. Truth: loads of which a known part fails, writes, or waits.
 """
 
+import difflib
 import http.client
 import json
 import os
@@ -80,6 +82,45 @@ class Handler(http.server.BaseHTTPRequestHandler):
 http.server.HTTPServer.request_queue_size = 64
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 """
+# Of the administrator of a machine that already has receivers.
+PROMETHEUS = """\
+rule_files:
+  - own.yml
+scrape_configs:
+  - job_name: own
+    scrape_interval: 1s
+    static_configs:
+      - targets: ["127.0.0.1:9090"]
+alerting:
+  alertmanagers: []
+"""
+RULES = "groups: [{name: own, interval: 1s, rules: [{record: own, expr: vector(7)}]}]\n"
+SCHEMAS = """\
+[own]
+pattern = ^own\\.
+retentions = 7s:1h
+[others]
+pattern = ^collectd\\.
+retentions = 11s:1h
+"""
+GRAPHITE_INPUT = """\
+[[graphite]]
+  enabled = true
+  bind-address = "127.0.0.1:2003"
+  database = "own"
+  batch-timeout = "1s"
+"""
+OWN = {
+    "/etc/carbon/storage-schemas.conf": SCHEMAS,
+    "/etc/collectd/collectd.conf.d/disk.conf": "# own\n",
+    "/etc/collectd/collectd.conf.d/threshold.conf": "# own\n",
+    "/etc/collectd/passwords": "own1: own\n",
+    "/etc/prometheus/alertmanager.yml": "# own\n",
+    "/etc/prometheus/own.yml": RULES,
+    "/etc/prometheus/prometheus.yml": PROMETHEUS}
+CARBON, INFLUXDB = "/etc/carbon/carbon.conf", "/etc/influxdb/influxdb.conf"
+# What pages take away from them: (page, path, line)
+REPLACED = [("graphite", CARBON, "MAX_CREATES_PER_MINUTE = 50")]
 BACKUP = 'while dd if=/dev/zero of="$0" bs=1M count=8 conv=fsync status=none; do sleep 0.1; done'
 CONTAINER = "f" * 64
 # Other columns of a table, that depend on the load.
@@ -94,7 +135,7 @@ def reap():
         try:
             with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
                 head, _, tail = stat.read().rpartition(") ")
-            if "(collectd" in head and tail.startswith("Z"):
+            if re.search(r"\((collectd|carbon-cache)", head) and tail.startswith("Z"):
                 os.waitpid(pid, os.WNOHANG)
         except (OSError, ChildProcessError):
             pass
@@ -142,6 +183,10 @@ class Machine:
         """A file as this machine sees it."""
         enter = ["nsenter", f"--mount=/proc/{self.holder.pid}/ns/mnt", "tee", path]
         subprocess.run(enter, input=text, stdout=subprocess.DEVNULL, text=True, check=True)
+
+    def read(self, path):
+        """Nothing if there is no such file."""
+        return self.run(f"cat {path} 2>/dev/null")[1]
 
     def start(self, unit, *argv):
         """A service in a cgroup of this name."""
@@ -216,19 +261,23 @@ def with_graphite(machine):
     whisper = "/var/lib/graphite/whisper"
     prepare(machine, "_graphite", whisper, f"{whisper}/collectd", "/var/log/carbon")
     machine.put("/etc/default/graphite-carbon", "CARBON_CACHE_ENABLED=true\n")
+    machine.run("service carbon-cache start")
     serve_nginx(machine)
 
 
 def with_influxdb(machine):
     prepare(machine, "influxdb", "/var/lib/influxdb", "/var/log/influxdb")
+    machine.put(INFLUXDB, machine.read(INFLUXDB).replace("[[graphite]]\n", GRAPHITE_INPUT))
     # Its script does not start it if it may not raise the limit of open files.
     machine.run('sed -i "s/^OPEN_FILE_LIMIT=.*/OPEN_FILE_LIMIT=$(ulimit -n)/" /etc/init.d/influxdb')
+    machine.run("service influxdb start")
     serve_nginx(machine)
 
 
-def with_prometheus(machine):
+def with_prometheus(machine, serve=serve_nginx):
     prepare(machine, "prometheus", "/var/lib/prometheus", "/var/log/prometheus")
-    serve_nginx(machine)
+    machine.run("service prometheus start")
+    serve(machine)
 
 
 # Page: its load, and the series that collectd has before the first step, if there is to be one.
@@ -238,7 +287,7 @@ PAGES = {
     "rename": (serve_nginx, "ebpf-nginx/latency-response-percentile-99"),
     "one-container": (run_container, None),
     "who-fills-the-disk": (write_backup, None),
-    "alert": (serve_shop, None),
+    "alert": (lambda machine: with_prometheus(machine, serve_shop), None),
     "remove": (write_backup, "ebpf-backup/ps_cputime"),
     "central-collectd": (serve_nginx, None),
     "graphite": (with_graphite, None),
@@ -246,11 +295,25 @@ PAGES = {
     "prometheus": (with_prometheus, None)}
 # Pages of receivers: the programs that they need.
 NEEDS = {
+    "alert": ["prometheus", "promtool"],
     "central-collectd": ["unshare", "nsenter", "ip"],
     "graphite": ["carbon-cache", "whisper-fetch"],
     "influxdb": ["influxd", "influx"],
     "prometheus": ["prometheus", "promtool"]}
 SHORT = ["http-errors"]
+# Shows that what the administrator has, and what the page adds, are in force: {command: in its output}
+QUERY = "promtool query instant http://127.0.0.1:9090"
+SEND = "python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 2003)).sendall(b\"%s 1 -1\\n\")'"
+SCHEMA = "whisper-info /var/lib/graphite/whisper/%s.wsp | grep -m 1 secondsPerPoint"
+IN_FORCE = {f"{QUERY} own": "own => 7 ", f"{QUERY} 'up{{job=\"own\"}}'": "=> 1 "}
+STAYS = {
+    "alert": {**IN_FORCE, f"{QUERY} 'prometheus_rule_group_rules{{rule_group=~\".*;ebpf-alerts\"}}'": "=> "},
+    "graphite": {
+        f"{SEND % 'own.x'}; {SCHEMA % 'own/x'}": " 7\n",
+        f"{SEND % 'collectd.web1.cpu.x'}; {SCHEMA % 'collectd/web1/cpu/x'}": " 11\n",
+        SCHEMA % "collectd/web1/ebpf/nginx/ps_count/threads": " 10\n"},
+    "influxdb": {f"{SEND % 'own.x'}; influx -database own -execute 'SHOW MEASUREMENTS'": "own.x"},
+    "prometheus": IN_FORCE}
 
 
 def machines_of(test, page, usr):
@@ -273,6 +336,8 @@ def steps_of(page, directory):
         # Statements in its language.
         blocks = [(kind or "sh", text if kind else f'influx -database collectd -execute "{text.strip()}" >/dev/null', before)
                   for kind, text, before in blocks]
+    # Its /tmp is a machine's own.
+    blocks = [(kind, text.replace("/var/tmp/", "/tmp/"), before) for kind, text, before in blocks]
     names = [["", *MACHINE.findall(before)][-1] for kind, _, before in blocks if kind == "sh"]
     return [(name, *step) for name, step in zip(names, follow.steps(blocks))]
 
@@ -288,8 +353,13 @@ def is_right(page, got, want):
 def follow_page(test, page, usr):
     machines = machines_of(test, page, usr)
     machine = list(machines.values())[-1]
+    for one in machines.values():
+        one.run("mkdir -p /etc/carbon /etc/prometheus")
+        for path, text in OWN.items():
+            one.put(path, text)
     load, before = PAGES[page]
     load(machine)
+    configured = {one: {path: one.read(path) for path in (*OWN, CARBON, INFLUXDB)} for one in machines.values()}
     if before:
         machine.run("service collectd start")
         receiver.wait_until(f"{page}: {before}", lambda: before in machine.run("collectdctl listval")[1])
@@ -303,7 +373,19 @@ def follow_page(test, page, usr):
             check_output(test, machines[name], page, commands, want)
     test.within(f"{page}: outputs that were compared", outputs, 1, 9)
     for one in machines.values():
+        check_stays(test, one, page, configured[one])
         one.end()
+
+
+def check_stays(test, machine, page, configured):
+    """configured: {path: text} before the page was followed"""
+    for path, text in configured.items():
+        lines = difflib.ndiff(text.splitlines(), machine.read(path).splitlines())
+        test.equal(f"{page}: lines that {path} lost", [(page, path, line[2:]) for line in lines if line.startswith("- ")],
+                   [one for one in REPLACED if one[:2] == (page, path)])
+    for command, want in STAYS.get(page, {}).items():
+        receiver.wait_until(f"{page}: {command}: {want!r}", lambda: want in machine.run(command)[1])
+        test.true(f"{page}: {command}: {want!r}", True)
 
 
 def check_output(test, machine, page, commands, want):
