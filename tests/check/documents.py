@@ -6,7 +6,7 @@ Each link, picture and anchor of a page is there, in the tree and as installed; 
 each section or option of a manual or a document. A manual that a page names is a link. The index has links to all pages and
 manuals, and answers to the questions of its table within one click. What people have written has no refused words
 (tests/check/phrases), no long sentences, and keeps to a number of words. Messages, usage texts and help have no refused words
-either.
+either. No command writes over a file in /etc that may belong to another package or to an administrator.
 """
 
 import collections
@@ -50,6 +50,12 @@ PAGE = re.compile(r"(?<![\w/.-])[\w-]+\.md\b")
 # Code that has a limit quotes the manual that says so.
 QUOTED = re.compile(r"\b(collectd-ebpf[a-z-]*|ebpf-[a-z]+)\(\d\) says \"([^\"]+)\"")
 PLACEHOLDER = re.compile(r"/(?:X|NAME|FILE)\b")
+MARKED = re.compile(r"[BCFILS]<((?:[^<>]|E<gt>)*)>")
+COMMAND = re.compile(r"\b(?:cp|install|ln|mv|tee) [^\n`|;&<>]*[^\s`|;&<>]")
+# By a redirection, as a block below its name, and by the head of an example.
+WRITTEN = re.compile(r"(?<!>)> ?(/etc/[\w./*+@-]+)|`(/etc/[^`\s]+)`:\n\n```|^ {4}# (/etc/\S+)$|For[\s#]+(/etc/[\w./-]*\w)(?![\w./-]*/)", re.M)
+# Names that only this package gives.
+OURS = re.compile(r"ebpf|^receiver-")
 # Those for contributors may name sources.
 SOURCES_OF = re.compile(r"(?:`|[CF]<)(?:conf|docs)/")
 FOR_CONTRIBUTORS = ("docs/architecture.md", "docs/writing-a-probe.md")
@@ -260,13 +266,38 @@ def complaints_of_installed():
             yield "no index.md is installed"
         yield from (f"installed {text}" for text in Pages(top, found).all_broken())
         for path, text in read_texts():
-            yield from complaints_of_names(path, text, root)
+            yield from (*complaints_of_names(path, text, root), *complaints_of_targets(path, text))
 
 
 def complaints_of_quotes(path, text):
     for name, words in QUOTED.findall(prose.squeeze(re.sub(r"\n[ \t]*[*#] ", "\n", text))):
         if words not in prose.plain(prose.prose(prose.read(f"docs/{name}.pod"), "pod"), "pod"):
             yield f"{path}: docs/{name}.pod does not say \"{words}\""
+
+
+# --- files of others --------------------------------------------------------------------------
+
+def written_by(words):
+    """The files that a command of these words replaces or takes away."""
+    command, *paths = [word for word in words if not word.startswith("-")]
+    *sources, target = paths
+    taken = sources if command == "mv" else []
+    return taken + ([target + os.path.basename(source) for source in sources] if target.endswith("/") else [target])
+
+
+def targets_of(text):
+    """Files in /etc that somebody replaces who follows this text. To edit or to append replaces none."""
+    while MARKED.search(text):
+        text = MARKED.sub(r"\1", text)
+    text = text.replace("E<gt>", ">")
+    found = [path for command in COMMAND.findall(text) for path in written_by(command.split())]
+    found += ["".join(groups) for groups in WRITTEN.findall(text)]
+    return [path for path in found if path.startswith("/etc/")]
+
+
+def complaints_of_targets(path, text):
+    yield from (f"{path}: {target}: may be a file of somebody else" for target in targets_of(text)
+                if not OURS.search(os.path.basename(target)))
 
 
 # --- words ------------------------------------------------------------------------------------
@@ -383,6 +414,10 @@ def check_itself():
 
     assert not count(complaints_of_contacts("x", 'a@b.org to: "a@example.com", foo@test.service b@latest.org root@localhost'))
     assert count(complaints_of_contacts("x", "<a@noreply.b.org> noreply@b.org a@example.com, a@b.invalid. a@example")) == 5
+
+    page = ("    cp -v a.conf ebpf.conf /etc/x/\n    mv /etc/x/b /etc/x/ebpf\n    echo >/etc/x/c; echo >>/etc/x/no </etc/x/no\n"
+            "Write `/etc/x/d`:\n\n```\n    # /etc/x/e\nB<tool> B<E<gt>> F</etc/x/f>\n# For\n# /etc/x/g. cp /etc/x/no /tmp\n")
+    assert [re.findall("x/([^:]*)", text)[0] for text in complaints_of_targets("page", page)] == ["a.conf", *"bcdefg"]
 
     refused = [(re.compile("^Of "), ""), (re.compile(r"\bbad\b"), "")]
     page = "A bad one. Of x.\n\n- Of y\n- bad `bad`\n\n| Of z |\n\n    bad\n"
