@@ -54,12 +54,12 @@ SK_STORAGE(datagrams, struct datagrams);
 
 SK_STORAGE(peers, struct peer);
 
-/* NULL: none, or one of before the probe's last pause. */
+/* NULL: none, or one of before the latest attachment. */
 static __always_inline struct conversation *conversation_of(struct sock *sk)
 {
 	struct conversation *c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
 
-	return c && !is_before_pause(c) ? c : NULL;
+	return c && !is_before_attachment(c) ? c : NULL;
 }
 
 static __noinline void forget_conversation(struct sock *sk)
@@ -72,11 +72,12 @@ static __noinline void forget_conversation(struct sock *sk)
 
 static __noinline struct conversation *conversation_make(struct sock *sk)
 {
-	struct conversation new = {};
+	struct conversation *old = bpf_sk_storage_get(&conversations, sk, NULL, 0), new = {};
 
 	if (sk->__sk_common.skc_state == TCP_LISTEN)
 		return NULL;
-	if (attached_ns)
+	/* Another CPU may have made a new one meanwhile. */
+	if (old && is_before_attachment(old))
 		forget_conversation(sk);
 	conversation_init(&new, sk);
 	new.served.close_seen = sk->sk_protocol == IPPROTO_TCP;

@@ -15,6 +15,7 @@
 #include "object/parameter.h"
 #include "object/sample.h"
 #include "online_cpus.h"
+#include "pause.h"
 #include "reading.h"
 #include "table/table_series.h"
 #include "table_mistake.h"
@@ -315,9 +316,11 @@ static int load_hook_set(struct probe *probe, struct error *error)
 	status = status ?: attach_sections(&probe->object, error);
 	status = status ?: walk_add(&probe->services->walk, &probe->object, error);
 	status = status ?: attach_configured_hooks(probe, error);
-	if (status == 0 && run_counters_open(&probe->run_counters, &probe->object))
-		status = error_set(error, -ENOMEM, "no memory");
-	return status;
+	if (status)
+		return status;
+	probe_void_state(probe);
+	status = run_counters_open(&probe->run_counters, &probe->object);
+	return status ? error_set(error, -ENOMEM, "no memory") : 0;
 }
 
 /* Finds the hook sets to be tried, as bits, the options in use, and those that would permit more hook

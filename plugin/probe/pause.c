@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A paused probe stays loaded and is not attached: it costs nothing, and resumes without a load.
- * What its programs had started to measure before the pause is never finished. They compare start times
- * with `attached_ns` to discard it. Readings go on meanwhile: they find the flag at their start.
+ * Readings go on meanwhile: they find the flag at their start.
  */
 #include "pause.h"
 
@@ -11,6 +10,11 @@
 #include "util/clock.h"
 
 #include <string.h>
+
+void probe_void_state(struct probe *probe)
+{
+	object_set(&probe->object, "attached_ns", clock_monotonic_ns());
+}
 
 void probe_pause(struct probe *probe)
 {
@@ -42,10 +46,11 @@ int probe_resume(struct probe *probe, struct error *error)
 	struct file_finder finder = probe_file_finder(probe);
 	int status;
 
-	object_set(&probe->object, "attached_ns", clock_monotonic_ns());
+	probe_void_state(probe);
 	status = attach_again(&probe->object, probe->name, &finder, error);
 	if (status)
 		return status;
+	probe_void_state(probe);
 	__atomic_store_n(&probe->resumed, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&probe->paused, false, __ATOMIC_RELEASE);
 	return 0;

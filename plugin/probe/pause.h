@@ -7,6 +7,11 @@
 
 /* One thread pauses and resumes: the one that starts the plugin, and after that upkeep. */
 
+/* What its programs have started to measure until now is never finished: they compare start times with
+ * `attached_ns`. For a probe that has just been attached, as not all of its programs saw what came
+ * meanwhile. */
+void probe_void_state(struct probe *probe);
+
 /* Detaches an open probe. Its programs, maps and rows stay. It is not read from its next reading on,
  * and its samplers do not run. Iterators that take part in the walk of all probes still run. */
 void probe_pause(struct probe *probe);

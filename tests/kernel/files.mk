@@ -49,6 +49,7 @@ KERNEL_TESTS = \
 	tests/kernel/test_hostile.py \
 	tests/kernel/test_responses.py \
 	tests/kernel/test_request_cases.py \
+	tests/kernel/test_attached.py \
 	tests/kernel/test_cpufreq.py \
 	tests/kernel/test_keys.py \
 	tests/kernel/test_all.py \

@@ -183,9 +183,9 @@ static __always_inline void conversation_init(struct conversation *c, const stru
 	c->attached_ns = attached_ns;
 }
 
-/* After a pause of the probe the conversation may have gone on unseen, like one that is older than
+/* Before the latest attachment the conversation may have gone on unseen, like one that is older than
  * the probe. */
-static __always_inline bool is_before_pause(const struct conversation *c)
+static __always_inline bool is_before_attachment(const struct conversation *c)
 {
 	return c->attached_ns != attached_ns;
 }

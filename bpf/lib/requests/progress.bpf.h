@@ -354,7 +354,7 @@ static void walk_ends(void)
 
 static void walk_conversation(struct conversation *c, struct sock *sk)
 {
-	if (is_before_pause(c))
+	if (is_before_attachment(c))
 		return;
 	if (is_walked(c))
 		walk_socket(c, c->datagrams ? bpf_sk_storage_get(&datagrams, sk, NULL, 0) : NULL,
@@ -419,7 +419,7 @@ static long walk_addressed(void *map, struct socket_key *at, struct conversation
 {
 	const struct sock *sk = (const struct sock *)at->sk;
 
-	if (is_before_pause(c))
+	if (is_before_attachment(c))
 		return 0;
 	if (addressed_ended(c, at)) {
 		conversation_ends(c);

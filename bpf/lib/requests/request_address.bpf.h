@@ -61,7 +61,7 @@ static struct conversation *conversation_at(struct sock *sk)
 	struct socket_key at = { .sk = (u64)sk, .ends = socket_ends(sk) };
 	struct conversation *c = bpf_map_lookup_elem(&addressed, &at), new = {};
 
-	if (c && !is_before_pause(c))
+	if (c && !is_before_attachment(c))
 		return c;
 	if (c)
 		forget_addressed(&at);
