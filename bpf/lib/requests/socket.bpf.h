@@ -50,11 +50,12 @@ static bool socket_has_listener_address(const struct unix_sock *sk)
 /* Is it one of a socketpair? */
 static bool socket_is_of_pair(const struct sock *sk)
 {
-	const struct unix_sock *own = (const struct unix_sock *)sk;
-	const struct unix_sock *peer = (const struct unix_sock *)BPF_CORE_READ(own, peer);
+	const struct unix_sock *own = (const struct unix_sock *)sk, *peer;
 
-	return BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX && !BPF_CORE_READ(own, addr) &&
-	       !BPF_CORE_READ(peer, addr);
+	if (BPF_CORE_READ(sk, __sk_common.skc_family) != AF_UNIX || BPF_CORE_READ(own, addr))
+		return false;
+	peer = (const struct unix_sock *)BPF_CORE_READ(own, peer);
+	return !BPF_CORE_READ(peer, addr);
 }
 
 /* Of MPTCP the first TCP connection. */
@@ -77,7 +78,7 @@ static enum socket_role socket_role(const struct sock *sk)
 	bool server;
 
 	if (!socket_talks(family, type) || BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_LISTEN ||
-	    socket_is_of_pair(sk))
+	    (family == AF_UNIX && socket_is_of_pair(sk)))
 		return ROLE_NONE;
 	if (family == AF_UNIX)
 		server = socket_has_listener_address((const struct unix_sock *)sk);

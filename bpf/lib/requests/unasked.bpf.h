@@ -8,12 +8,12 @@
  * handed over with status 101, if it is not HTTP/2. Some are missed: collectd-ebpf-metrics(7) says
  * "The status is not seen inside TLS or after the second request".
  *
- * A short message of the client is an acknowledgement if the next send comes much later after it
- * than it came after an unasked send. Some are missed: collectd-ebpf-metrics(7) says "A longer one
- * counts as a request, and so does that of a subscriber for whom the next message already waits". If
- * a connection starts with a word in capitals and a space, as in HTTP, nothing is acknowledged. In
- * STOMP, AMQP and MQTT, a pause in a response may be its end; the next message shows it. STOMP does
- * not respond to a subscription.
+ * A short message of the client is an acknowledgement if it comes soon after an unasked send, and the
+ * server's next send much later than that. Some are missed: collectd-ebpf-metrics(7) says "A longer
+ * one counts as a request, and so does that of a subscriber for whom the next message already waits".
+ * If a connection starts with a word in capitals and a space, as in HTTP, nothing is acknowledged. In
+ * STOMP, AMQP and MQTT, what follows a pause in a response may be unasked; the next message shows it.
+ * STOMP does not respond to a subscription, so there each short message may be an acknowledgement.
  */
 #ifndef UNASKED_BPF_H
 #define UNASKED_BPF_H
