@@ -78,10 +78,9 @@ int threshold_begin(cache_event_t *event, __attribute__((unused)) user_data_t *d
 {
 	const value_list_t *vl = event->value_list;
 
-	const bool *alarm = alarm_of(vl->host, vl->plugin_instance, vl->type, vl->type_instance);
-
 	if (event->type == CE_VALUE_NEW && !strcmp(vl->plugin, PLUGIN_NAME) &&
-	    !__atomic_load_n(alarm, __ATOMIC_RELAXED))
+	    !__atomic_load_n(alarm_of(vl->host, vl->plugin_instance, vl->type, vl->type_instance),
+			     __ATOMIC_RELAXED))
 		uc_set_state(plugin_get_ds(vl->type), vl, STATE_OKAY);
 	return 0;
 }
