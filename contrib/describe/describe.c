@@ -152,18 +152,16 @@ static int put_file_name(void *to, __attribute__((unused)) unsigned number, cons
 
 /* Writes the names of what collectd stores for a column, each a file of an RRD tree, with the
  * default percentiles. */
-static int put_file_names(const struct column *column)
+static void put_file_names(const struct column *column)
 {
 	struct config config;
 	bool first = true;
-	int status = config_init(&config, "/");
 
+	config_init(&config);
 	fputs(", \"files\": [", stdout);
-	if (status == 0)
-		series_each(column, &config, put_file_name, &first);
+	series_each(column, &config, put_file_name, &first);
 	putchar(']');
 	config_done(&config);
-	return status;
 }
 
 static int describe_metric(const struct table_view *v, const struct metric *metric)
@@ -178,7 +176,7 @@ static int describe_metric(const struct table_view *v, const struct metric *metr
 	printf(", \"kind\": \"%s\", \"frequency\": %s, \"off\": %s", kinds[first_column->kind],
 	       first_column->tag.frequency ? "true" : "false",
 	       schema_is_off(v->schema, metric) ? "true" : "false");
-	status = status ?: put_file_names(first_column);
+	put_file_names(first_column);
 	fputs(", \"sources\": [\n", stdout);
 	for (size_t i = 0; i < metric->source_count && status == 0; i++) {
 		put_comma(&first);

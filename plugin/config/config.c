@@ -8,6 +8,7 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,25 +23,38 @@ static unsigned default_memory_mib(void)
 	return MEMORY_MIB + (cpus > MEMORY_CPUS ? (unsigned)(cpus - MEMORY_CPUS) : 0);
 }
 
-int config_init(struct config *config, const char *object_dir)
+void config_init(struct config *config)
 {
 	static const double percentiles[] = { 50, 90, 95, 99, 99.9 };
 
-	*config = (struct config){ .profiles = { .directory = strdup(EBPF_PROFILES_DIR),
-						 .keep_hours = 168,
-						 .keep_mib = 1024,
-						 .seconds = 60 },
-				   .object_dir = strdup(object_dir),
-				   .max_services = 256,
-				   .max_memory_mib = default_memory_mib(),
-				   .max_sampling = 0.5,
-				   .max_overhead = 1,
-				   .disk_names = { { DISK_NAME_DM, DISK_NAME_MD }, 2 },
-				   .services_from = SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS |
-						    SERVICES_FROM_COMMANDS };
+	*config =
+		(struct config){ .profiles = { .keep_hours = 168, .keep_mib = 1024, .seconds = 60 },
+				 .max_services = 256,
+				 .max_memory_mib = default_memory_mib(),
+				 .max_sampling = 0.5,
+				 .max_overhead = 1,
+				 .disk_names = { { DISK_NAME_DM, DISK_NAME_MD }, 2 },
+				 .services_from = SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS |
+						  SERVICES_FROM_COMMANDS };
 	config->percentile_count = sizeof(percentiles) / sizeof(*percentiles);
 	memcpy(config->percentiles, percentiles, sizeof(percentiles));
-	return config->object_dir && config->profiles.directory ? 0 : -ENOMEM;
+}
+
+static int set_path(char **path, const char *directory, const char *name)
+{
+	if (!*path && asprintf(path, "%s%s", directory, name) < 0)
+		*path = NULL;
+	return *path ? 0 : -ENOMEM;
+}
+
+int config_set_paths(struct config *config, const char *object_dir, const char *symbol_helper,
+		     const char *base_dir)
+{
+	int status = set_path(&config->object_dir, object_dir, "");
+
+	status = status ?: set_path(&config->symbol_helper, symbol_helper, "");
+	status = status ?: set_path(&config->event_file, base_dir, "/ebpf/events.jsonl");
+	return status ?: set_path(&config->profiles.directory, base_dir, "/profiles");
 }
 
 unsigned config_new_services(const struct config *config)

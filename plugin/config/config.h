@@ -162,8 +162,8 @@ struct profiles_config {
 struct config {
 	struct profiles_config profiles;
 	char *object_dir;
-	char *symbol_helper;             /* NULL: the installed one */
-	char *event_file;                /* NULL: the default; "": events are not kept */
+	char *symbol_helper;
+	char *event_file;                /* "": events are not kept */
 	double interval_s;               /* 0: the daemon's */
 	struct strings container_states; /* directories of runtimes */
 	unsigned max_services;
@@ -185,8 +185,8 @@ struct config {
 	struct strings once;
 };
 
-/* Sets the defaults; object_dir is copied. 0 or -ENOMEM. */
-int config_init(struct config *config, const char *object_dir);
+/* Sets the defaults, except those of paths. */
+void config_init(struct config *config);
 
 /* Reads a <Plugin> block into config. Blocks of one name are joined, also those of several <Plugin> blocks. Mistakes,
  * and lines and blocks without an effect, are reported and ignored; returns their number. */
@@ -194,6 +194,10 @@ unsigned config_read(struct config *config, const struct oconfig_item_s *block);
 
 /* Checks the whole configuration after the last block; returns the number of mistakes. */
 unsigned config_finish(struct config *config);
+
+/* Sets the paths that no line has set. Files are below base_dir, which is known after the last block. 0 or -ENOMEM. */
+int config_set_paths(struct config *config, const char *object_dir, const char *symbol_helper,
+		     const char *base_dir);
 
 /* Does a probe run only after a threshold has started a profile? */
 bool config_on_threshold(const struct config *config, const char *probe);

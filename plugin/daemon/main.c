@@ -40,7 +40,6 @@
 #define PROBES_PATIENCE_NS (NS_PER_S / 2)
 
 static struct config config;
-static bool configured;
 static struct file_helper service_files = FILE_HELPER_NONE;
 static struct file_helper probe_files = FILE_HELPER_NONE;
 static struct services services;
@@ -57,18 +56,9 @@ static void log_with_prefix(int severity, const char *text)
 	plugin_log(severity, "ebpf plugin: %s", text);
 }
 
-static bool ensure_config(void)
-{
-	message_to(log_with_prefix);
-	if (!configured)
-		configured = config_init(&config, EBPF_OBJECT_DIR) == 0;
-	return configured;
-}
-
 static int ebpf_config(oconfig_item_t *block)
 {
-	if (ensure_config())
-		config_read(&config, block);
+	config_read(&config, block);
 	return 0;
 }
 
@@ -209,19 +199,9 @@ static void start_profiler(void)
 		message(LOG_ERR, "no profiles are written: %s", error.text);
 }
 
-/* By default in the directory where collectd keeps its data. NULL: no memory. */
-static const char *event_file(void)
-{
-	if (!config.event_file &&
-	    asprintf(&config.event_file, "%s/ebpf/events.jsonl", global_option_get("BaseDir")) < 0)
-		config.event_file = NULL;
-	return config.event_file;
-}
-
 static void start_recorder(void)
 {
-	const char *path = event_file();
-	int status = !path ? -ENOMEM : *path ? recorder_start(path) : 0;
+	int status = *config.event_file ? recorder_start(config.event_file) : 0;
 
 	if (status)
 		message(LOG_ERR, "events are not kept: %s", strerror(-status));
@@ -263,13 +243,23 @@ static void start_upkeep(void)
 			strerror(-status));
 }
 
+static bool set_paths(void)
+{
+	int status = config_set_paths(&config, EBPF_OBJECT_DIR, EBPF_SYMBOL_HELPER,
+				      global_option_get("BaseDir"));
+
+	if (status)
+		message(LOG_ERR, "the plugin is off: %s", strerror(-status));
+	return status == 0;
+}
+
 static int ebpf_init(void)
 {
 	struct error error, text;
 
-	if (!ensure_config())
-		return 0;
 	config_finish(&config);
+	if (!set_paths())
+		return 0;
 	raise_memlock();
 	probe_files.symbols = config.symbol_helper;
 	service_files.patience_ns = SERVICES_PATIENCE_NS;
@@ -312,12 +302,14 @@ static int ebpf_shutdown(void)
 	file_helper_done(&service_files);
 	file_helper_done(&probe_files);
 	config_done(&config);
-	configured = false;
+	config_init(&config); /* collectd may start the plugin again */
 	return 0;
 }
 
 __attribute__((visibility("default"))) void module_register(void)
 {
+	message_to(log_with_prefix);
+	config_init(&config);
 	plugin_register_complex_config("ebpf", ebpf_config);
 	plugin_register_init("ebpf", ebpf_init);
 	plugin_register_shutdown("ebpf", ebpf_shutdown);

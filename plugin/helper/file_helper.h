@@ -27,7 +27,7 @@ struct file_helper {
 	pid_t starter; /* forks the helpers; 0: not running */
 	int starter_fd;
 	int helper_fd;       /* -1: no helper runs */
-	const char *symbols; /* path of ebpf-symbols, the caller's; NULL: where it is installed */
+	const char *symbols; /* path of ebpf-symbols, the caller's */
 	struct {
 		int fd; /* of a helper whose request is not finished */
 		struct file_charge {
@@ -50,9 +50,9 @@ struct file_helper {
 };
 
 /* Prepares a helper, without a limit of its patience; the first request starts its processes. */
-#define FILE_HELPER_NONE                                                      \
-	{                                                                     \
-		.starter_fd = -1, .helper_fd = -1, .patience_ns = UINT64_MAX, \
+#define FILE_HELPER_NONE                                                                     \
+	{                                                                                    \
+		.starter_fd = -1, .helper_fd = -1, .symbols = "", .patience_ns = UINT64_MAX, \
 	}
 void file_helper_init(struct file_helper *helper);
 

@@ -14,11 +14,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static const char *program_of(const struct file_helper *files)
-{
-	return files->symbols ? files->symbols : EBPF_SYMBOL_HELPER;
-}
-
 /* The sandbox kills with SIGSYS, so these come from outside the program. */
 static bool is_from_outside(int signal)
 {
@@ -86,7 +81,7 @@ static int set_reply_error(int status, const char *program, struct error *error)
 
 int symbol_ask_error(const struct file_helper *files, int status, struct error *error)
 {
-	return set_reply_error(status, program_of(files), error);
+	return set_reply_error(status, files->symbols, error);
 }
 
 int symbol_ask(struct file_helper *files, const struct symbol_file *file, int debug_fd,
@@ -95,7 +90,7 @@ int symbol_ask(struct file_helper *files, const struct symbol_file *file, int de
 {
 	struct file_charge charge = { .budget = FILE_OF_ROOT, .owner = symbol_number(file) };
 	struct symbol_run run = {
-		.program = program_of(files), .file = file->fd, .debug = debug_fd, .input = request
+		.program = files->symbols, .file = file->fd, .debug = debug_fd, .input = request
 	};
 	struct symbol_buffer reply;
 	struct run_reply ended;

@@ -70,7 +70,9 @@ static void check_attach(const struct attach_config *attach)
 
 static void check(const struct config *config)
 {
-	FUZZ_WANT(config->object_dir && config->object_dir[0] == '/');
+	FUZZ_WANT(config->object_dir[0] == '/' && config->symbol_helper[0] == '/');
+	FUZZ_WANT(config->profiles.directory[0] == '/');
+	FUZZ_WANT(!config->event_file[0] || config->event_file[0] == '/');
 	FUZZ_WANT(config->max_services >= 1 && config->max_services <= CONFIG_MAX_SERVICES);
 	FUZZ_WANT(config->percentile_count <= CONFIG_PERCENTILES_MAX);
 	FUZZ_WANT(config->service_count <= CONFIG_SERVICES_MAX);
@@ -120,9 +122,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	errors = 0;
 	message_to(count);
-	FUZZ_WANT(config_init(&config, "/default") == 0);
+	config_init(&config);
 	mistakes = config_read(&config, block);
 	mistakes += config_finish(&config);
+	FUZZ_WANT(config_set_paths(&config, "/objects", "/symbols", "/base") == 0);
 	FUZZ_WANT((mistakes > 0) == (errors > 0));
 	check(&config);
 	config_done(&config);

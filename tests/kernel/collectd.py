@@ -116,12 +116,6 @@ class Daemon:
             plugin = plugin.replace(head, head + line) if head in plugin else f"{plugin}\n  {head}{line}  </Probe>\n"
         return plugin
 
-    def _profiles(self, plugin):
-        """Sets the directory of folded files to one of the test."""
-        if "<Profiles>" in (plugin or ""):
-            return ""
-        return f"""  <Profiles>\n    Directory "{self.profiles}"\n  </Profiles>\n"""
-
     def _configuration(self, own_plugins, plugin, interval, extra):
         return f"""\
 Hostname "{self.host}"
@@ -152,7 +146,7 @@ LoadPlugin ebpf
 <Plugin ebpf>
   ObjectDirectory "{self.objects}"
   SymbolHelper "{self.symbols}"
-{self._services_from(plugin)}{self._room(plugin)}{self._max_overhead(plugin)}{self._profiles(plugin)}{plugin or ""}
+{self._services_from(plugin)}{self._room(plugin)}{self._max_overhead(plugin)}{plugin or ""}
 </Plugin>
 """
 

@@ -28,8 +28,10 @@ static void test_defaults(void)
 	CASE("defaults");
 	CHECK_UINT(read_text(&config, ""), 0);
 	CHECK_UINT(daemon_messages(), 0);
-	CHECK_TEXT(config.object_dir, "/default");
-	CHECK_INT(config.event_file == NULL, true);
+	CHECK_TEXT(config.object_dir, "/objects");
+	CHECK_TEXT(config.symbol_helper, "/symbols");
+	CHECK_TEXT(config.event_file, "/base/ebpf/events.jsonl");
+	CHECK_TEXT(config.profiles.directory, "/base/profiles");
 	CHECK_REAL(config.interval_s, 0, 0);
 	CHECK_UINT(config.max_services, 256);
 	CHECK_UINT(config_new_services(&config), 256);
@@ -38,7 +40,6 @@ static void test_defaults(void)
 	CHECK_REAL(config.max_overhead, 1, 0);
 	CHECK_UINT(config.services_from,
 		   SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS | SERVICES_FROM_COMMANDS);
-	CHECK_HAS(config.profiles.directory, "/lib/collectd/profiles");
 	CHECK_UINT(config.profiles.keep_hours, 168);
 	CHECK_UINT(config.profiles.keep_mib, 1024);
 	CHECK_UINT(config.profiles.seconds, 60);
@@ -63,7 +64,7 @@ static void test_no_events(void)
 	CHECK_UINT(read_text(&config, "EventFile \"events\""), 1);
 	CHECK_HAS(daemon_message(0),
 		  "ignoring EventFile \"events\" in <Plugin ebpf>: it takes one absolute path");
-	CHECK_INT(config.event_file == NULL, true);
+	CHECK_TEXT(config.event_file, "/base/ebpf/events.jsonl");
 	config_done(&config);
 }
 
@@ -352,7 +353,7 @@ static unsigned read_two(struct config *config, const char *first, const char *s
 	unsigned mistakes = 0;
 
 	daemon_clear();
-	CHECK_INT(config_init(config, "/default"), 0);
+	config_init(config);
 	for (size_t i = 0; i < COUNT_OF(blocks); i++) {
 		mistakes += config_read(config, blocks[i]);
 		oconfig_free(blocks[i]);

@@ -132,9 +132,9 @@ static int read_config(struct error *error)
 	failing = NEVER;
 	block = oconfig_read(text);
 	failing = keep;
-	status = config_init(&config, "/default");
-	if (status == 0 && config_read(&config, block))
-		status = -ENOMEM;
+	config_init(&config);
+	status = config_read(&config, block) ? -ENOMEM : 0;
+	status = status ?: config_set_paths(&config, "/a", "/b", "/c");
 	config_done(&config);
 	oconfig_free(block);
 	return status ? error_set(error, status, "config") : 0;
@@ -230,7 +230,7 @@ static void read_block(void)
 		 "</Service>\n",
 		 testing_built("bpf"));
 	block = oconfig_read(text);
-	config_init(&config, "/");
+	config_init(&config);
 	config_read(&config, block);
 	oconfig_free(block);
 	file_helper_init(&files);

@@ -38,7 +38,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	struct error error = { "" };
 
 	*f = (struct fixture){ .listed = NULL };
-	CHECK_INT(config_init(&f->config, "/"), 0);
+	config_init(&f->config);
 	CHECK_UINT(config_read(&f->config, block), 0);
 	oconfig_free(block);
 	if (engine_object_open(object, &error)) {

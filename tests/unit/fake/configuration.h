@@ -18,9 +18,10 @@ static inline unsigned read_text(struct config *config, const char *text)
 	unsigned mistakes;
 
 	daemon_clear();
-	CHECK_INT(config_init(config, "/default"), 0);
+	config_init(config);
 	mistakes = config_read(config, block);
 	mistakes += config_finish(config);
+	CHECK_INT(config_set_paths(config, "/objects", "/symbols", "/base"), 0);
 	oconfig_free(block);
 	return mistakes;
 }

@@ -49,7 +49,7 @@ static void read_config(const char *options)
 		 objects, testing_built("tests/bpf/sample.bpf.o"), options);
 	block = oconfig_read(text);
 	daemon_clear();
-	CHECK_INT(config_init(&config, "/"), 0);
+	config_init(&config);
 	CHECK_UINT(config_read(&config, block), 0);
 	oconfig_free(block);
 }

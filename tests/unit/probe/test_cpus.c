@@ -123,7 +123,7 @@ static void read_config(const char *path, bool all)
 	fprintf(stream, "%s</Probe>\n", all ? "  Collect \"*\"\n" : "");
 	fclose(stream);
 	config_done(&config);
-	CHECK_INT(config_init(&config, "/"), 0);
+	config_init(&config);
 	block = oconfig_read(text);
 	CHECK_UINT(config_read(&config, block), 0);
 	oconfig_free(block);

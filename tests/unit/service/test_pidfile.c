@@ -55,7 +55,7 @@ static void test_lateness(void)
 	oconfig_item_t *block = oconfig_read("<Service \"a\">\nPidFile \"/run/a\"\n</Service>");
 	struct config config;
 
-	CHECK_INT(config_init(&config, "/"), 0);
+	config_init(&config);
 	CHECK_UINT(config_read(&config, block), 0);
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct pid_files files;

@@ -420,7 +420,7 @@ static void test_labels(void)
 
 int main(void)
 {
-	config_init(&config, "/");
+	config_init(&config);
 	config.buckets = true;
 	test_two();
 	test_one();
