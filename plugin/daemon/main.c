@@ -243,13 +243,18 @@ static void start_upkeep(void)
 			strerror(-status));
 }
 
+/* BaseDir is collectd's working directory, and need not be absolute. */
 static bool set_paths(void)
 {
-	int status = config_set_paths(&config, EBPF_OBJECT_DIR, EBPF_SYMBOL_HELPER,
-				      global_option_get("BaseDir"));
+	const char *given = global_option_get("BaseDir");
+	char *base_dir = *given == '/' ? strdup(given) : get_current_dir_name();
+	int status =
+		base_dir ? config_set_paths(&config, EBPF_OBJECT_DIR, EBPF_SYMBOL_HELPER, base_dir)
+			 : -errno;
 
 	if (status)
-		message(LOG_ERR, "the plugin is off: %s", strerror(-status));
+		message(LOG_ERR, "the plugin is off: BaseDir \"%s\": %s", given, strerror(-status));
+	free(base_dir);
 	return status == 0;
 }
 

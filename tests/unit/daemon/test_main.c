@@ -271,7 +271,7 @@ static void test_no_objects(void)
 	daemon_clear();
 }
 
-/* Runs in a child process, as rights cannot be regained. */
+/* Runs in a child process, for a test that gives up rights or the working directory. */
 static void run_apart(void (*test)(void))
 {
 	int status = -1;
@@ -329,6 +329,24 @@ static void test_no_rights(void)
 	daemon_clear();
 }
 
+/* collectd works in its BaseDir, which need not be absolute. */
+static void test_relative_base_dir(void)
+{
+	oconfig_item_t *block = oconfig_read("ObjectDirectory \"/none/there\"");
+	char path[256];
+
+	CASE("a relative BaseDir");
+	daemon_base_dir = "relative";
+	CHECK_INT(chdir(directory), 0);
+	CHECK_INT(daemon_callbacks.config(block), 0);
+	oconfig_free(block);
+	CHECK_INT(daemon_callbacks.init(), 0);
+	stop();
+	snprintf(path, sizeof(path), "%s/ebpf/events.jsonl", directory);
+	CHECK_INT(unlink(path), 0);
+	CHECK_INT(rmdir("ebpf"), 0);
+}
+
 int main(void)
 {
 	if (!mkdtemp(directory)) {
@@ -338,6 +356,7 @@ int main(void)
 	test_register();
 	test_only_stop();
 	run_apart(test_no_rights);
+	run_apart(test_relative_base_dir);
 	if (may_load()) {
 		test_old_object();
 		test_object_names();

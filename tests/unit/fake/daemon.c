@@ -392,10 +392,11 @@ int plugin_register_init(const char *name, plugin_init_cb callback)
 	return 0;
 }
 
+const char *daemon_base_dir = "/nonexistent";
+
 const char *global_option_get(const char *option)
 {
-	(void)option;
-	return "/nonexistent";
+	return strcmp(option, "BaseDir") ? NULL : daemon_base_dir;
 }
 
 int plugin_register_shutdown(const char *name, plugin_shutdown_cb callback)

@@ -30,6 +30,9 @@ extern struct daemon_callbacks daemon_callbacks;
 /* The plugin that plugin_get_ctx() names. */
 extern const char *daemon_caller;
 
+/* Its BaseDir. */
+extern const char *daemon_base_dir;
+
 /* The time that cdtime() returns. */
 extern cdtime_t daemon_now;
 
