@@ -60,7 +60,9 @@ def podman(test, *argv):
     storage = os.path.join(test.disk, "podman")
     command = ["podman", "--runtime", "runc", "--cgroup-manager=cgroupfs", "--storage-driver=vfs", f"--root={storage}/graph",
                f"--runroot={storage}/run", *argv]
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    # podman 5 warns of version 1 of cgroups.
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                          env={**os.environ, "PODMAN_IGNORE_CGROUPSV1_WARNING": "1"})
 
 
 def run_podman(test, ends):
