@@ -17,6 +17,8 @@ from tree import Tree
 
 END = int(time.time())
 SPAN = 600
+# The last half hour is always as long past: whether a service has ended in steps of an hour may not depend on the minute.
+WEEK_END = (END - 900) // 1800 * 1800 + 900
 ODD = ("(sd-pam)", "app-1-2", "Web Content", "a:b'c\"d#e%f&<g>", "50%\\n", os.fsdecode(b"caf\xe9"))
 HOUR, DAY = 3600, 86400
 
@@ -100,10 +102,10 @@ def make_upstreams(tree):
 
 
 def make_week(directory):
-    tree = Tree(directory, END, 9 * DAY, 1800)
+    tree = Tree(directory, WEEK_END, 9 * DAY, 1800)
     for subject, until in (("lives", 0), ("ended", 5 * HOUR), ("past", 3 * DAY), ("gone", 8 * DAY)):
         tree.file("db1", subject, "ps_cputime", 500000, 0, until=until)
-    fine = Tree(directory, END, DAY, 60)
+    fine = Tree(directory, WEEK_END, DAY, 60)
     spike = fine.end - 10 * HOUR
     fine.file("db1", "lives", "ps_rss", lambda now: 9000 if now == spike else 1000)
 
@@ -301,7 +303,7 @@ def test_choice(check, tree, output):
 def test_spans(check, tree):
     """What is gone is shown for the time in which it was there, and not at all after that."""
     output = os.path.join(check.dir, "spans")
-    done = draw(tree, output, "--end", str(END))
+    done = draw(tree, output, "--end", str(WEEK_END))
     check.equal("exit status", done.returncode, 0)
     check.equal("complaints", done.stderr, "")
     pages = check_output(check, output)
