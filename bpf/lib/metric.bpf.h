@@ -49,6 +49,12 @@
 #define SHARED(layout) __attribute__((btf_decl_tag("shared:" #layout)))
 /* SEC("fexit/filemap_read") HOOK_SET(2) int BPF_PROG(read) */
 #define HOOK_SET(number) __attribute__((btf_decl_tag("hook_set:" #number)))
+#ifdef EBPF_VERSION
+#define VERSION_TAG(version) __attribute__((btf_decl_tag("version:" #version)))
+#define VERSION_OF(version) VERSION_TAG(version)
+/* The plugin that this object was built with. Objects of others do not name one. */
+extern char LICENSE[] VERSION_OF(EBPF_VERSION);
+#endif
 
 /* For the mean and variance of samples. The sum of squares is split into limbs of 32 bits, each in
  * a counter of its own: several CPUs may add at once without carry, and values below 2^48 do not

@@ -16,6 +16,7 @@
 #include "object/sample.h"
 #include "online_cpus.h"
 #include "pause.h"
+#include "probe_mistake.h"
 #include "reading.h"
 #include "table/table_series.h"
 #include "table_mistake.h"
@@ -333,6 +334,7 @@ static int find_hook_sets(struct probe *probe, uint32_t *ret_hook_sets,
 
 	if (status)
 		return status;
+	probe_mistake_version(&probe->object, probe->path, &probe->services->version_logged);
 	probe->is_off_by_default = object_is_off_by_default(&probe->object);
 	if (probe->is_off_by_default && !probe->block->enable_set && !probe->on_threshold &&
 	    !probe->block->function_count) {

@@ -5,6 +5,7 @@
 #include "probe_mistake.h"
 
 #include "config/mistake.h"
+#include "object/annotation.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,20 @@ void probe_mistake_missing(struct error *ret_text, const struct probe_config *bl
 		  "ignoring <Probe \"%s\">: there is no such probe; there are: %s; for another "
 		  "object the block needs Object",
 		  block->name, has[0] ? has : "none");
+}
+
+void probe_mistake_version(const struct object *object, const char *path, bool *logged)
+{
+	const char *version = annotation_of_variable(object->bpf, "LICENSE", "version:");
+
+	if (!version || !strcmp(version, EBPF_VERSION) || *logged)
+		return;
+	*logged = true;
+	message(LOG_WARNING,
+		"%s is of version %.32s, but this plugin of " EBPF_VERSION
+		", so that probes may count wrong; restart collectd, and if this message "
+		"comes again, install the plugin and its objects from one package",
+		path, version);
 }
 
 static bool is_line_of(const char *line, const char *option)

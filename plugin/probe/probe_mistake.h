@@ -3,12 +3,17 @@
 #define EBPF_PROBE_MISTAKE_H
 
 #include "config/config.h"
+#include "object/object.h"
 #include "util/message.h"
 
 /* Writes what is wrong with a Probe block whose probe does not exist. `names` are those that do;
  * the last one is NULL. */
 void probe_mistake_missing(struct error *ret_text, const struct probe_config *block,
 			   const char *const *names);
+
+/* Logs that an object was built with another version of the plugin, unless that is `logged`: what is
+ * true of one object is of others, too. */
+void probe_mistake_version(const struct object *object, const char *path, bool *logged);
 
 /* Logs the options of a block that have no effect, because it has Enable false, too. */
 void probe_mistake_disabled(const struct probe_config *block);

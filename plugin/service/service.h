@@ -40,6 +40,7 @@ struct services {
 	struct service_counters *counters;
 	struct name_tables names;
 	struct resolver resolver;
+	bool version_logged;             /* that a probe's object is of another version */
 	struct file_helper *probe_files; /* of objects and attachments of probes, the caller's */
 	struct cgroup_rows cgroup_rows;
 	struct service_cgroups service_cgroups; /* whose files probes read */

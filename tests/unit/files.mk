@@ -90,6 +90,7 @@ UNIT_TESTS = \
 	tests/unit/probe/test_sampler \
 	tests/unit/probe/test_trial \
 	tests/unit/probe/test_upkeep \
+	tests/unit/probe/test_version \
 	tests/unit/schema/test_buckets \
 	tests/unit/schema/test_decode \
 	tests/unit/schema/test_fields \
