@@ -35,6 +35,7 @@ E2E_TESTS = \
 	tests/e2e/test_rrdcached.py \
 	tests/e2e/test_samples.py \
 	tests/e2e/test_servers.py \
+	tests/e2e/test_switch_conf.py \
 	tests/e2e/test_top.py \
 	tests/e2e/test_triage.py \
 	tests/e2e/test_ages.py \
