@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # For tests of what is installed, with Debian's stock configuration of collectd: each check prints ok or FAIL, and $broken is
 # the verdict.
-# shellcheck shell=sh disable=SC2317 # what check calls
+# shellcheck shell=sh disable=SC2317,SC3013 # what check calls; dash has -ef
 work=$(mktemp -d)
 # shellcheck disable=SC2034 # the test reads it
 broken=0
@@ -18,15 +18,42 @@ check() { # WHAT COMMAND...
 	fi
 }
 
-# Within half a minute there are values of services, or, with "no", there is a whole reading without them.
+of_services() {
+	set -- /var/lib/collectd/rrd/*/ebpf-self/count-tier_process.rrd
+	[ -e "$1" ]
+}
+
+of_any() {
+	[ -n "$(ls /var/lib/collectd/rrd 2>/dev/null)" ]
+}
+
+# Within half a minute there are values of services, or, with "no", values, and two readings without those of services.
 values() {
-	rm -rf /var/lib/collectd/rrd
-	for _ in $(seq 30); do
+	# collectd may write meanwhile.
+	until rm -rf /var/lib/collectd/rrd 2>/dev/null; do sleep 1; done
+	for _ in $(seq $((30 * ${TEST_SLOWNESS:-1}))); do
 		sleep 1
-		set -- "$1" /var/lib/collectd/rrd/*/ebpf-self/count-tier_process.rrd
-		[ ! -e "$2" ] || break
+		if of_services || { [ "$1" = no ] && of_any; }; then break; fi
 	done
-	if [ "$1" = yes ]; then [ -e "$2" ]; else [ ! -e "$2" ] && [ -n "$(ls /var/lib/collectd/rrd)" ]; fi
+	if [ "$1" = no ]; then sleep 20; ! of_services && of_any; else of_services; fi
+}
+
+# The mappings of ebpf.so in each collectd of this root.
+mapped() {
+	for process in /proc/[0-9]*; do
+		[ ! "$process/exe" -ef /usr/sbin/collectd ] || grep -h '/ebpf\.so' "$process/maps"
+	done
+}
+
+# collectd runs, with the plugin that is installed, or, with "no", without any.
+runs() {
+	values "$1" || return 1
+	mapped >"$work/mapped" || :
+	if [ "$1" = yes ]; then
+		[ -s "$work/mapped" ] && ! grep -q '(deleted)' "$work/mapped"
+	else
+		[ ! -s "$work/mapped" ]
+	fi
 }
 
 # It waits for values itself, so it may be asked as soon as collectd has the socket.

@@ -27,11 +27,23 @@ trap 'exit 1' HUP INT TERM
 
 make_root() { # RELEASE PACKAGE,...
 	mmdebstrap --variant=minbase --include="$2" "$1" "$root"
+	# collectd starts only if its machine's name has an address.
+	echo debian >"$root/etc/hostname"
 	echo 127.0.1.1 debian.example.org debian >>"$root/etc/hosts"
 	mount -t proc proc "$root/proc"
 	mount --rbind /sys "$root/sys"
 	mkdir "$root/tmp/source"
 	mount --bind -o ro "$top" "$root/tmp/source"
+}
+
+# A root with Debian's collectd, and with what the packages in DIRECTORY, its /tmp/packages, need.
+make_root_for() { # RELEASE DIRECTORY [PACKAGE,...]
+	needs=$(for package in "$2"/*.deb; do dpkg-deb -f "$package" Depends; done | tr ',' '\n' |
+		sed 's/(.*//; s/:any//; s/ //g; /^collectd-ebpf/d; /^$/d' | sort -u | tr '\n' ',')
+	# libmnl0: the stock configuration has the plugin processes, which does not load without it.
+	make_root "$1" "collectd,libmnl0,librrd8,procps,${needs}${3:-}"
+	mkdir "$root/tmp/packages"
+	mount --bind -o ro "$2" "$root/tmp/packages"
 }
 
 inside() {

@@ -9,7 +9,8 @@ import shutil
 HERE = os.path.dirname(os.path.abspath(__file__))
 HIERARCHIES = {"unified": "systemd.unified_cgroup_hierarchy=1", "hybrid": "systemd.unified_cgroup_hierarchy=0"}
 # What is kept of the units that others want. Sockets and mounts cost next to nothing.
-REQUIRED = {"dbus.socket", "dev-hugepages.mount", "dev-mqueue.mount", "sys-kernel-debug.mount", "sys-kernel-tracing.mount",
+REQUIRED = {"collectd.service", "dbus.socket", "dev-hugepages.mount", "dev-mqueue.mount",
+        "sys-kernel-debug.mount", "sys-kernel-tracing.mount",
         "systemd-journald-dev-log.socket", "systemd-journald.service", "systemd-journald.socket",
         "systemd-tmpfiles-setup.service"}
 # Below /run alone: Debian's rules would also empty /tmp, where the host's files are.
@@ -24,9 +25,9 @@ def required():
     return REQUIRED.union(*wants)
 
 
-def unwanted(manager):
+def unwanted(manager, root):
     """Names of the units that others of this manager, `system` or `user`, want, less those that are kept."""
-    paths = glob.glob(f"/lib/systemd/{manager}/*.wants/*") + glob.glob(f"/etc/systemd/{manager}/*.wants/*")
+    paths = [path for top in ("lib", "etc") for path in glob.glob(f"{root}/{top}/systemd/{manager}/*.wants/*")]
     return {os.path.basename(path) for path in paths} - required()
 
 
@@ -42,14 +43,14 @@ def write(path, text):
         file.write(text)
 
 
-def install(etc):
-    """Makes `etc`, to be laid over the host's /etc."""
+def install(etc, root):
+    """Makes `etc`, to be laid over the /etc of this root directory."""
     base = os.path.join(etc, "systemd")
     shutil.copytree(os.path.join(HERE, "units"), os.path.join(base, "system"))
     for manager in ("system", "user"):
-        mask(unwanted(manager), os.path.join(base, manager))
+        mask(unwanted(manager, root), os.path.join(base, manager))
         generators = f"{manager}-generators"
-        mask(map(os.path.basename, glob.glob(f"/lib/systemd/{generators}/*")), os.path.join(base, generators))
+        mask(map(os.path.basename, glob.glob(f"{root}/lib/systemd/{generators}/*")), os.path.join(base, generators))
     write(os.path.join(base, "system", "systemd-tmpfiles-setup.service.d", "vm.conf"), TMPFILES)
     write(os.path.join(etc, "cron.d", "vm"), CRON_JOB)
 
