@@ -82,6 +82,7 @@ class Configuration:
         self.plugin_dir = ""        # that ebpf is loaded from; "": collectd's default
         self.directory = ""         # the last PluginDir
         self.interval = 10.0
+        self.settings = {}          # {(plugin, or "", option): the last value}; the keys are in lower case
         self._loads_by_block = False
         self._within = []           # files and directories that are being read
 
@@ -149,6 +150,8 @@ class Configuration:
         """An option, or a block; collectd reads names of options and of plugins in any case."""
         option, value = [*words(item[0].text), "", ""][:2]
         option, plugin, inside = option.lower().lstrip("<"), value.lower(), item[1:-1]
+        if len(item) == 1:
+            self.settings["", option] = value
         if option == "interval":
             self._set_interval(value)
         elif option == "typesdb":
@@ -164,6 +167,9 @@ class Configuration:
                 self._load(plugin, ())
             if plugin == "ebpf":
                 self.blocks.append([line.text for line in inside])
+            else:
+                self.settings |= {(plugin, names[0].lower()): names[1] for names in map(words, (line.text for line in inside))
+                                  if len(names) > 1}
         elif option == "include":
             filters = [names[1] for names in (words(line.text) for line in inside) if names[0].lower() == "filter" and len(names) > 1]
             for path in expanded(value):
