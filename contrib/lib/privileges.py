@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The capabilities that collectd has, and what the plugin can do with them."""
 
-import os
 import re
-import shutil
-import subprocess
 
+import systemd
 from finding import fine, judge, missing, note
 from samples import sample
 
@@ -22,8 +20,6 @@ OPTIONAL = {
     "SYSLOG": "names of the kernel's functions where kernel.kptr_restrict is 1",
     "DAC_READ_SEARCH": "paths of cgroups as labels",
 }
-UNIT = "collectd.service"
-PATIENCE = 10   # seconds
 
 
 class Unknown(ValueError):
@@ -51,34 +47,12 @@ def of_process(pid):
     return int(found.group(1), 16) if found else None
 
 
-def of_unit():
-    """The mask that systemd would leave to collectd; None if there is no such unit."""
-    if not (os.path.isdir("/run/systemd/system") and shutil.which("systemctl")):
+def of_unit(unit):
+    """The mask that systemd would leave to collectd; None without a unit. unit: its properties, see systemd.py"""
+    if not unit:
         return None
-    try:
-        said = subprocess.run(["systemctl", "show", "-p", "LoadState,User,CapabilityBoundingSet,AmbientCapabilities", UNIT],
-                              capture_output=True, text=True, check=False, timeout=PATIENCE).stdout
-    except subprocess.TimeoutExpired:
-        return None
-    shown = dict(line.split("=", 1) for line in said.splitlines() if "=" in line)
-    if shown.get("LoadState") != "loaded":
-        return None
-    names = shown.get("CapabilityBoundingSet" if shown.get("User") in ("", "root") else "AmbientCapabilities", "")
-    return sum(1 << NUMBERS[name] for name in NUMBERS if f"cap_{name.lower()}" in names.split())
-
-
-def running():
-    """The pid of a collectd whose parent is not collectd; None if there is none."""
-    found = {}
-    for pid in filter(str.isdecimal, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-                command, _, fields = file.read(4096).partition("(")[2].rpartition(")")
-        except OSError:
-            continue
-        if command == "collectd":
-            found[int(pid)] = int(fields.split()[1])
-    return min((pid for pid, parent in found.items() if parent not in found), default=None)
+    names = unit.get("CapabilityBoundingSet" if unit.get("User") in ("", "root") else "AmbientCapabilities", "").split()
+    return sum(1 << NUMBERS[name] for name in NUMBERS if f"cap_{name.lower()}" in names)
 
 
 class Privileges:
@@ -104,10 +78,11 @@ class Privileges:
                 yield note("CAP_" + name, f"not there: no {what}")
 
 
-def find(chosen):
-    """The privileges of collectd. chosen: a mask to use instead, or None"""
-    pid = running()
-    for mask, owner in ((chosen, "those chosen"), (pid and of_process(pid), f"collectd (process {pid})"), (of_unit(), UNIT)):
+def find(chosen, pids, unit):
+    """The privileges of collectd. chosen: a mask to use instead, or None; pids, unit: see daemon.py"""
+    pid = pids[0] if len(pids) == 1 else None
+    for mask, owner in ((chosen, "those chosen"), (pid and of_process(pid), f"collectd (process {pid})"),
+                        (of_unit(unit), systemd.UNIT)):
         if mask is not None:
             return Privileges(mask, owner)
     return Privileges(of_process("self") or 0, "you")

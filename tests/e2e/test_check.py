@@ -32,8 +32,9 @@ ENOUGH = (1 << privileges.NUMBERS["BPF"]) | (1 << privileges.NUMBERS["PERFMON"])
 
 
 def run(*arguments, wrap=(), **environment):
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **environment}
     return subprocess.run([*wrap, TOOL, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                          env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **environment}, timeout=300)
+                          env=environment, timeout=300)
 
 
 def states(document, section):
@@ -143,6 +144,8 @@ def test_configuration(test):
 Interval 30
 TypesDB "{top}/types.db" # "one" of them
 LoadPlugin "unixsock"
+PIDFile /run/first.pid
+pidfile "/run/last.pid"
 <Plugin other>
   Interval 1
   <Nested "ebpf">
@@ -168,6 +171,8 @@ LoadPlugin "unixsock"
                (20.0, [top + "/types.db"], "/opt/x"))
     test.equal("configuration: options", (found.value("MaxOverhead"), found.value("ObjectDirectory"), found.value("Enable")),
                ("3", "/opt/objects", ""))
+    test.equal("configuration: of collectd and of other plugins", [found.settings.get(of) for of in (
+        ("", "pidfile"), ("other", "interval"), ("", "basedir"))], ["/run/last.pid", "1", None])
 
 
 def test_off_by_default(test):
@@ -190,11 +195,12 @@ def test_privileges(test):
                              check=True).stdout.strip().partition("=")[2].split(",")
     test.equal("capabilities, as capsh decodes them", [f"cap_{name.lower()}" for name, number in privileges.NUMBERS.items()
                                                        if privileges.of_process("self") >> number & 1], decoded)
-    done = run("--no-trial", "--json", wrap=("capsh", "--drop=cap_sys_admin,cap_bpf", "--", "-c", 'exec "$0" "$@"'))
+    shutil.copy("/bin/true", os.path.join(test.mkdir("sbin"), "collectd"))
+    done = run("--no-trial", "--json", wrap=("capsh", "--drop=cap_sys_admin,cap_bpf", "--", "-c", 'exec "$0" "$@"'),
+               PATH=os.path.join(test.dir, "sbin") + os.pathsep + os.environ["PATH"])
     found = states(json.loads(done.stdout), "privileges")
-    if privileges.running() is None:
-        test.equal("without two capabilities", (found["CAP_BPF, CAP_PERFMON"][0], found["CAP_SYS_ADMIN"][0], done.returncode),
-                   ("missing", "note", 1))
+    test.equal("without two capabilities", (found["CAP_BPF, CAP_PERFMON"][0], found["CAP_SYS_ADMIN"][0], done.returncode),
+               ("missing", "note", 1))
 
 
 def test_dropin(test):

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Which process is the machine's collectd. A process's name proves nothing, because any user may call a program collectd."""
+
+import contextlib
+import os
+import pwd
+import re
+
+import kernel
+
+PIDFILE = "/var/run/collectd.pid"
+NAMESPACES = "pid", "mnt"
+
+
+def _owners(unit):
+    """The users that collectd may run as."""
+    owners = {0}
+    with contextlib.suppress(KeyError):
+        owners.add(pwd.getpwnam(unit.get("User") or "root").pw_uid)
+    return owners
+
+
+def _runs(pid, program, owners):
+    """Whether a process runs the program, as one of these users, where we are."""
+    try:
+        users = re.search(r"^Uid:\s*([0-9\s]+)$", kernel.read(f"/proc/{pid}/status") or "", re.M)
+        return (os.readlink(f"/proc/{pid}/exe").removesuffix(" (deleted)") == os.path.realpath(program)
+                and bool(users) and set(map(int, users[1].split())) <= owners
+                and all(os.readlink(f"/proc/{pid}/ns/{kind}") == os.readlink(f"/proc/self/ns/{kind}") for kind in NAMESPACES))
+    except OSError:
+        return False
+
+
+def _parent(pid):
+    fields = (kernel.read(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()
+    return int(fields[1]) if fields else 0
+
+
+def find(configuration, program, unit):
+    """The processes that may be the machine's collectd; one, if that is known. program: collectd's path, or None; unit: its
+    properties, see systemd.py"""
+    if pid := int(unit.get("MainPID") or 0):
+        return [pid]
+    if not program:
+        return []
+    owners = _owners(unit)
+    pid = kernel.number(configuration.settings.get(("", "pidfile"), PIDFILE))
+    if pid and _runs(pid, program, owners):
+        return [pid]
+    found = [pid for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))) if _runs(pid, program, owners)]
+    # Helpers are forks of the daemon.
+    return sorted(pid for pid in found if _parent(pid) not in found)
