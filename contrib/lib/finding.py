@@ -3,12 +3,15 @@
 
 import dataclasses
 
-FINE, NOTE, MISSING = "fine", "note", "missing"
+FINE, NOTE, LIMIT, MISSING, UNKNOWN = "fine", "note", "limit", "missing", "unknown"
+# The exit status of ebpf-check is that of the first of these states that a finding has, else 0.
+STATUSES = {MISSING: 2, UNKNOWN: 3, LIMIT: 1}
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """NOTE: the plugin works without it, but does less; MISSING: what is configured does not work."""
+    """NOTE: worth knowing; LIMIT: something that is configured, or on by default, does not work; MISSING: nothing works without
+    it; UNKNOWN: whether the plugin works could not be seen."""
     name: str
     state: str
     text: str
@@ -27,10 +30,23 @@ def note(name, text, remedy=""):
     return Finding(name, NOTE, text, remedy)
 
 
+def limit(name, text, remedy):
+    return Finding(name, LIMIT, text, remedy)
+
+
 def missing(name, text, remedy):
     return Finding(name, MISSING, text, remedy)
+
+
+def unknown(name, text, remedy):
+    return Finding(name, UNKNOWN, text, remedy)
 
 
 def judge(good, name, text, otherwise, remedy, kind=note):
     """A finding with `text` if it is good, else with `otherwise` and the remedy."""
     return fine(name, text) if good else kind(name, otherwise, remedy)
+
+
+def status(findings):
+    states = {finding.state for finding in findings}
+    return next((number for state, number in STATUSES.items() if state in states), 0)

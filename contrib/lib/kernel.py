@@ -5,7 +5,7 @@
 import os
 import re
 
-from finding import judge, missing, note
+from finding import judge, limit, missing, note
 
 OLDEST = 5, 15
 BTF = b"\x9f\xeb", b"\xeb\x9f"     # the magic number of a file, in either byte order
@@ -65,10 +65,10 @@ class Kernel:
     def paranoid(self, privileges):
         value = self.sysctl("kernel.perf_event_paranoid")
         if value is None:
-            return note("perf_event_paranoid", "unknown: the kernel has no perf events", "boot a kernel with CONFIG_PERF_EVENTS=y")
+            return limit("perf_event_paranoid", "unknown: the kernel has no perf events", "boot a kernel with CONFIG_PERF_EVENTS=y")
         return judge(value <= 2 or privileges.has("SYS_ADMIN"), "perf_event_paranoid", str(value),
                      f"{value}: without CAP_SYS_ADMIN there are no classic tracepoints, kprobes, uprobes and no profile",
-                     "sysctl kernel.perf_event_paranoid=2, or the drop-in that gives CAP_SYS_ADMIN")
+                     "sysctl kernel.perf_event_paranoid=2, or the drop-in that gives CAP_SYS_ADMIN", limit)
 
     def tracefs(self):
         there = next((path for path in ("kernel/tracing", "kernel/debug/tracing")
@@ -98,11 +98,14 @@ class Kernel:
                      "run collectd on the host, or with the host's PID namespace (--pid=host) and /sys")
 
     def cgroups(self):
-        found = read(self.sys, "fs/cgroup/cgroup.controllers") is not None
-        hybrid = not found and os.path.isdir(os.path.join(self.sys, "fs/cgroup/unified"))
-        return judge(found or hybrid, "cgroups", "version 2" if found else "versions 1 and 2",
-                     "version 1: limits and pressure of services are unknown",
-                     "boot with systemd.unified_cgroup_hierarchy=1")
+        top = os.path.join(self.sys, "fs/cgroup")
+        second = os.path.exists(os.path.join(top, "cgroup.controllers"))
+        both = os.path.isdir(os.path.join(top, "unified"))
+        if not second and not both and any(os.path.isdir(os.path.join(top, name)) for name in ("memory", "cpu")):
+            return note("cgroups", "version 1: limits of services are read, their pressure is unavailable",
+                        "boot with systemd.unified_cgroup_hierarchy=1")
+        return judge(second or both, "cgroups", "version 2" if second else "versions 1 and 2",
+                     "not mounted: limits and pressure of services are unknown", "mount -t cgroup2 none /sys/fs/cgroup", limit)
 
     def findings(self, privileges):
         return [self.release(), self.btf(), self.lockdown(), self.paranoid(privileges), self.tracefs(),

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The capabilities that collectd has, and what the plugin can do with them."""
 
+import os
 import re
 
 import systemd
-from finding import fine, judge, missing, note
+from finding import fine, judge, missing, note, unknown
 from samples import sample
 
 # Sorted by number.
@@ -20,6 +21,7 @@ OPTIONAL = {
     "SYSLOG": "names of the kernel's functions where kernel.kptr_restrict is 1",
     "DAC_READ_SEARCH": "paths of cgroups as labels",
 }
+YOU = "you"     # the owner if no collectd is known
 
 
 class Unknown(ValueError):
@@ -69,6 +71,9 @@ class Privileges:
 
     def findings(self):
         enough = self.has("SYS_ADMIN") or self.has("BPF") and self.has("PERFMON")
+        if not enough and self.owner == YOU and os.geteuid():
+            yield unknown("CAP_BPF, CAP_PERFMON", "you lack them, and what collectd has is unknown", "run ebpf-check as root")
+            return
         yield judge(enough, "CAP_BPF, CAP_PERFMON", f"{self.owner}: has them", f"{self.owner}: lacks them",
                     f"run collectd as root, or install {sample('systemd/ebpf.conf')}, which says how", missing)
         for name, what in OPTIONAL.items():
@@ -85,4 +90,4 @@ def find(chosen, pids, unit):
                         (of_unit(unit), systemd.UNIT)):
         if mask is not None:
             return Privileges(mask, owner)
-    return Privileges(of_process("self") or 0, "you")
+    return Privileges(of_process("self") or 0, YOU)

@@ -4,16 +4,17 @@ only to a private directory."""
 
 import contextlib
 import dataclasses
+import functools
 import math
 import os
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
 import time
 
 import live
+import oom
 from kernel import rates
 from unixsock import Unixsock
 
@@ -25,10 +26,17 @@ ENDS = 20       # seconds to end, at most
 STEP = 0.1
 LINE = re.compile(r"^\[[^]]*\] \[(\w+)\] ebpf plugin: (.*)$")
 OFF_BY_DEFAULT = "it is off by default"
+SAID = 3        # lines that are shown of a collectd that ended
+# A process gets these from others, or from the kernel for want of memory; the other signals are its own fault.
+FROM_OUTSIDE = {signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGQUIT, signal.SIGTERM}
 
 
 class Failed(Exception):
-    """collectd did not run. The text says why."""
+    """collectd did not run. The text says why. outside: the cause is neither the plugin nor its configuration"""
+
+    def __init__(self, text, remedy, outside=False):
+        super().__init__(text)
+        self.remedy, self.outside = remedy, outside
 
 
 @dataclasses.dataclass
@@ -48,7 +56,7 @@ class Result:
 
     def __init__(self, log):
         self.probes = {}
-        self.complaints = []    # warnings and errors that are not about a whole probe
+        self.complaints = []    # (severity, text) of warnings and errors that are not about a whole probe
         self.off = ""           # the reason why the plugin is off
         self.identifiers = []   # SERVICE/SERIES of the ebpf plugin
         self.most = ""          # the highest number of series of a service, as text
@@ -67,7 +75,7 @@ class Result:
         elif match := re.match(r"probe (\S+) is off: (.*)", text):
             self._probe(match[1]).why = match[2]
             if severity == "warning" and self._probe(match[1]).by_default():
-                self.complaints.append(text)
+                self.complaints.append((severity, text))
         elif match := re.match(r"off by default: ([^;]*)", text):
             for name in match[1].split(", "):
                 self._probe(name).why = OFF_BY_DEFAULT
@@ -78,7 +86,7 @@ class Result:
         elif match := re.match(r"services: .* up to ([0-9]+) of each service", text):
             self.most = match[1]
         elif severity in ("warning", "error") or text.startswith("using "):
-            self.complaints.append(text)
+            self.complaints.append((severity, text))
 
     def share(self, probe):
         """The plugin's estimate of a probe's cost, in percent of all CPUs; NaN if unknown."""
@@ -158,14 +166,30 @@ def _text(path):
         return ""
 
 
-def _wait(process, log, seconds):
+def _check_alive(process, path, when, kills):
+    """Raises Failed if collectd has ended. path: of a file of the trial, by its name; kills: oom.kills() before its start"""
+    ended = process.poll()
+    if ended is None:
+        return
+    if ended >= 0:
+        lines = (_text(path("words")) + _text(path("log"))).strip().splitlines()[-SAID:]
+        raise Failed(f"collectd ended {when} (status {ended}): " + ("; ".join(lines) or "it printed nothing"),
+                     "correct what it complains of", any(line.startswith("setpriv: ") for line in lines))
+    name = signal.Signals(-ended).name if -ended in set(signal.Signals) else f"signal {-ended}"
+    if -ended == signal.SIGKILL and oom.kills() > kills:
+        raise Failed(f"collectd was killed by the kernel ({name}) {when}: {oom.reason()}", "run ebpf-check with more memory", True)
+    if -ended in FROM_OUTSIDE:
+        raise Failed(f"another process ended collectd ({name}) {when}", "run ebpf-check again", True)
+    raise Failed(f"collectd was ended by {name} {when}", "report the fault, with the configuration")
+
+
+def _wait(process, path, kills):
     """Waits for the first reading."""
-    give_up = time.monotonic() + seconds
-    while READS not in _text(log):
-        if process.poll() is not None:
-            raise Failed(f"collectd ended at once (status {process.returncode}): " + (_text(log).strip() or "it printed nothing"))
+    give_up = time.monotonic() + BEGINS
+    while READS not in _text(path("log")):
+        _check_alive(process, path, "at its start", kills)
         if time.monotonic() > give_up:
-            raise Failed(f"collectd has not begun to read after {seconds} s")
+            raise Failed(f"collectd has not begun to read after {BEGINS} s", "try again when the machine is less busy", True)
         time.sleep(STEP)
 
 
@@ -185,31 +209,35 @@ def _list(socket, result):
         result.identifiers = [one.removeprefix(BEGIN) for one in found]
 
 
+def _start(command, output):
+    try:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
+    except OSError as error:
+        raise Failed(f"{command[0]}: {error.strerror}", "install util-linux", True) from error
+    # If memory is short, the kernel kills the trial first.
+    with contextlib.suppress(OSError), open(f"/proc/{process.pid}/oom_score_adj", "w", encoding="ascii") as file:
+        file.write("1000")
+    return process
+
+
 def run(daemon, found, extra, lacking, seconds, kernel):
     """found: a Configuration; extra: lines in the plugin's block; lacking: capabilities, see wrapped(); seconds: of readings.
     Raises Failed if collectd does not run."""
-    directory = tempfile.mkdtemp(prefix="ebpf-trial.")
-    log, words = os.path.join(directory, "log"), os.path.join(directory, "words")
-    conf = os.path.join(directory, "conf")
-    with open(conf, "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(configuration(directory, found, extra))
-    try:
-        with open(words, "wb") as said:
-            process = subprocess.Popen([*wrapped(lacking), "setpriv", "--pdeathsig", "TERM", daemon, "-f", "-C", conf],
-                                       stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True)
+    with tempfile.TemporaryDirectory(prefix="ebpf-trial.") as directory:
+        path = functools.partial(os.path.join, directory)
+        with open(path("conf"), "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(configuration(directory, found, extra))
+        kills = oom.kills()
+        with open(path("words"), "wb") as said:
+            process = _start([*wrapped(lacking), "setpriv", "--pdeathsig", "TERM", daemon, "-f", "-C", path("conf")], said)
         try:
-            _wait(process, log, BEGINS)
+            _wait(process, path, kills)
             begin, before = time.monotonic(), kernel.counts()
             time.sleep(seconds)
-            result = Result(_text(log))
+            result = Result(_text(path("log")))
             result.rates = rates(before, kernel.counts(), time.monotonic() - begin)
-            if process.poll() is not None:
-                raise Failed(f"collectd ended (status {process.returncode}) while it was reading")
-            _list(os.path.join(directory, "socket"), result)
-        except Failed as failed:
-            raise Failed(f"{failed} {_text(words).strip()[-500:]}".strip()) from None
+            _check_alive(process, path, "while it was reading", kills)
+            _list(path("socket"), result)
         finally:
             _stop(process)
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
     return result

@@ -8,6 +8,7 @@ E2E_TESTS = \
 	tests/e2e/test_bpftrace_program.py \
 	tests/e2e/test_check.py \
 	tests/e2e/test_check_process.py \
+	tests/e2e/test_check_trial.py \
 	tests/e2e/test_collection3.py \
 	tests/e2e/test_commands.py \
 	tests/e2e/test_configurations.py \
