@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How trials of contrib/ebpf-check end, and its exit status. The collectd of the trials is a script of the test."""
+"""How trials of contrib/ebpf-check end, its exit status, and what it says of disks and of other eBPF programs. The collectd of the
+trials is a script of the test."""
 
+import ctypes
 import json
 import os
+import runpy
 import shutil
 import signal
 import subprocess
@@ -12,12 +15,14 @@ import time
 
 from e2e import TOP, Skip
 
+import bpf_objects
 import lib
 
 TOOL = os.path.join(TOP, "contrib", "ebpf-check")
 sys.dont_write_bytecode = True
 NOBODY = "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"
 CGROUPS = (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max"))
+PR_SET_NAME = 15
 # For scripts: $log is the log that the configuration names.
 LOG = """log=$(sed -n 's/^ *File "\\(.*\\)"$/\\1/p' "$3")\n"""
 SAY = LOG + "echo '[10:00] [info] ebpf plugin: probe kt is on (hook set 1)' >$log\n"
@@ -140,6 +145,38 @@ def test_signals(test, machine):
                                                              os.path.exists(f"/proc/{pid}")), (128 + number, [], False))
 
 
+def test_disks(test, machine):
+    """With file systems of the test."""
+    small, fixed = machine.make("small"), machine.make("fixed")
+    mounts = lib.in_mounts(f"mount -t tmpfs -o ro tmpfs {fixed}", f"mount -t tmpfs -o size=64k tmpfs {small}")
+    machine.configure(f'EventFile "{machine.base}/events.jsonl"\n<Profiles>\n Directory "{small}/profiles"\n</Profiles>', fixed)
+    status, found = machine.check("", "--no-trial", wrap=mounts)
+    test.equal("disks: exit status", status, 1)
+    for name, want in (("BaseDir", ("limit", f"{fixed}: the file system is read-only")),
+                       ("profiles", ("limit", f"{small}/profiles: the disk is full"))):
+        test.equal(f"disks: {name}", found.get(("profiles", name)), want)
+    test.equal("disks: events", found.get(("profiles", "events"), ("none",))[0], "fine")
+    machine.configure()
+
+
+def test_other_programs(test, machine):
+    name = test.own("kt_bpf")
+    lib.LIBC.prctl(PR_SET_NAME, name.encode())
+    nothing = ctypes.create_string_buffer(b"\xb7" + 7 * b"\0" + b"\x95" + 7 * b"\0")     # return 0
+    handle = bpf_objects.libbpf().bpf_prog_load(1, b"kt_nothing", b"GPL", nothing, ctypes.c_size_t(2), None)
+    test.true("a program is loaded", handle >= 0, handle)
+    _, found = machine.check("", "--no-trial")
+    test.contains("other programs: who has them", found.get(("kernel", "other programs"), ("", ""))[1], f"{name} (1)")
+    os.close(handle)
+
+
+def test_shares(test):
+    trial = runpy.run_path(TOOL)
+    probe = trial["trial"].Probe("kt", 1)
+    test.equal("shares of the CPUs", [trial["say_probe"](probe, share, None, "on").text for share in (0, 0.004, 0.01, 1.25)],
+               [f"hook set 1, {text} %" for text in ("below 0.01", "below 0.01", "0.01", "1.2")])
+
+
 with lib.Test(100) as the_test:
     if not shutil.which("setpriv"):
         raise Skip("not installed: setpriv")
@@ -148,3 +185,6 @@ with lib.Test(100) as the_test:
     test_memory(the_test, the_machine)
     test_statuses(the_test, the_machine)
     test_signals(the_test, the_machine)
+    test_disks(the_test, the_machine)
+    test_other_programs(the_test, the_machine)
+    test_shares(the_test)
