@@ -110,11 +110,6 @@ class Configuration:
         found = (words(line) for block in self.blocks for line in block)
         return {re.sub(r"[^A-Za-z0-9_.@:+-]", "_", names[1]) for names in found if len(names) > 1 and names[0].lower() == "<service"}
 
-    def without(self, block):
-        """The plugin's lines without blocks of this kind."""
-        text = "\n".join(line for lines in self.blocks for line in lines)
-        return re.sub(rf"^\s*<{block}\s*>.*?^\s*</{block}>[^\n]*$", "", text, flags=re.M | re.S | re.I)
-
     # --- reading
 
     def _include(self, path, only, depth):

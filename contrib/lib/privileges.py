@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The capabilities that collectd has, and what the plugin can do with them."""
+"""The capabilities and the user that collectd has, and what the plugin can do with them."""
 
 import os
+import pwd
 import re
 
+import kernel
 import systemd
 from finding import fine, judge, missing, note, unknown
 from samples import sample
@@ -22,6 +24,7 @@ OPTIONAL = {
     "DAC_READ_SEARCH": "paths of cgroups as labels",
 }
 YOU = "you"     # the owner if no collectd is known
+ROOT = 0, 0, []
 
 
 class Unknown(ValueError):
@@ -57,14 +60,32 @@ def of_unit(unit):
     return sum(1 << NUMBERS[name] for name in NUMBERS if f"cap_{name.lower()}" in names)
 
 
-class Privileges:
-    def __init__(self, mask, owner):
-        self.mask, self.owner = mask, owner
+def user_of(pid, unit):
+    """(uid, gid, other groups) of a process or, with None, of the unit's user; root's if they are unknown."""
+    ids = dict(re.findall(r"^(Uid|Gid|Groups):[ \t]*(.*)$", kernel.read(f"/proc/{pid}/status") or "", re.M)) if pid else {}
+    if ids:
+        return int(ids["Uid"].split()[1]), int(ids["Gid"].split()[1]), [*map(int, ids["Groups"].split())]
+    try:
+        user = pwd.getpwnam(unit.get("User") or "root")
+    except KeyError:
+        return ROOT
+    return user.pw_uid, user.pw_gid, os.getgrouplist(user.pw_name, user.pw_gid)
 
-    def lacking(self):
-        """What setpriv has to drop for a command of root's to have only these."""
-        own = of_process("self") or 0
-        return ",".join(f"-{name.lower()}" for name, number in NUMBERS.items() if (own & ~self.mask) >> number & 1)
+
+class Privileges:
+    def __init__(self, mask, owner, user=ROOT):
+        self.mask, self.owner, self.user = mask, owner, user
+
+    def command(self):
+        """The prefix of a command of root's that is to have only these."""
+        own, (user, group, others) = of_process("self") or 0, self.user
+        if not user:
+            lacking = ",".join(f"-{name.lower()}" for name, number in NUMBERS.items() if (own & ~self.mask) >> number & 1)
+            return ["setpriv", "--bounding-set", lacking, "--inh-caps", lacking] if lacking else []
+        has = ",".join(["-all", *(f"+{name.lower()}" for name, number in NUMBERS.items() if (own & self.mask) >> number & 1)])
+        groups = ["--groups", ",".join(map(str, others))] if others else ["--clear-groups"]
+        return ["setpriv", "--reuid", str(user), "--regid", str(group), *groups, "--bounding-set", has, "--inh-caps", has,
+                "--ambient-caps", has]
 
     def has(self, name):
         return bool(self.mask >> NUMBERS[name] & 1)
@@ -89,5 +110,5 @@ def find(chosen, pids, unit):
     for mask, owner in ((chosen, "those chosen"), (pid and of_process(pid), f"collectd (process {pid})"),
                         (of_unit(unit), systemd.UNIT)):
         if mask is not None:
-            return Privileges(mask, owner)
+            return Privileges(mask, owner, user_of(pid, unit))
     return Privileges(of_process("self") or 0, YOU)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Runs a private collectd with the plugin for some seconds: reads its log about each probe, and lists its series. It writes
-only to a private directory."""
+only to a private directory, which has empty copies of the directories that are configured."""
 
 import contextlib
 import dataclasses
-import functools
 import math
 import os
 import re
@@ -13,8 +12,10 @@ import subprocess
 import tempfile
 import time
 
+import directories
 import live
 import oom
+import path_copy
 from kernel import rates
 from unixsock import Unixsock
 
@@ -107,25 +108,49 @@ def brief(why):
     return reason, remedy
 
 
-def configuration(directory, found, extra):
+class Folder:
+    """The private directory of a trial: its own files in `run`, and copies of the configured directories below `tree`."""
+
+    def __init__(self, top, user):
+        """user: that may write to `run`"""
+        self.run, self.tree = os.path.join(top, "run"), os.path.join(top, "tree")
+        os.mkdir(self.run, 0o700)
+        os.chown(self.run, *user[:2])
+        for path in (top, self.tree) if user[0] else (self.tree,):
+            os.makedirs(path, exist_ok=True)
+            os.chmod(path, 0o711)
+
+    def path(self, name):
+        return os.path.join(self.run, name)
+
+    def copy(self, path):
+        return path_copy.copy(path, self.tree) if path.startswith("/") else self.path(path)
+
+    def text(self, name):
+        """A file of the trial, with the configured paths in place of the copies."""
+        return _text(self.path(name)).replace(self.tree + "/", "/")
+
+
+def configuration(folder, found, extra):
     types = "".join(f'TypesDB "{path}"\n' for path in found.types)
     plugin_line = f'PluginDir "{found.plugin_dir}"\n' if found.plugin_dir else ""
+    events = directories.event_file(found)
     return f"""\
 Hostname "{HOST}"
 FQDNLookup false
-BaseDir "{directory}"
-PIDFile "{directory}/pid"
+BaseDir "{folder.copy(directories.base(found))}"
+PIDFile "{folder.path("pid")}"
 {types}Interval 1
 LoadPlugin logfile
 <Plugin logfile>
   LogLevel info
-  File "{directory}/log"
+  File "{folder.path("log")}"
   Timestamp true
   PrintSeverity true
 </Plugin>
 LoadPlugin unixsock
 <Plugin unixsock>
-  SocketFile "{directory}/socket"
+  SocketFile "{folder.path("socket")}"
   SocketGroup "root"
   SocketPerms "0600"
   DeleteSocket true
@@ -133,9 +158,9 @@ LoadPlugin unixsock
 {plugin_line}LoadPlugin ebpf
 <Plugin ebpf>
 {extra}
-  EventFile ""
+  EventFile "{folder.copy(events) if events else ""}"
   <Profiles>
-    Directory "{directory}/profiles"
+    Directory "{folder.copy(directories.profiles(found))}"
   </Profiles>
 </Plugin>
 """
@@ -143,7 +168,8 @@ LoadPlugin unixsock
 
 def own(found):
     """The configured lines of the plugin, except where it keeps files."""
-    return re.sub(r"^\s*EventFile\b.*$", "", found.without("Profiles"), flags=re.M | re.I)
+    text = "\n".join(line for block in found.blocks for line in block)
+    return re.sub(r"^\s*(EventFile|Directory)\b.*$", "", text, flags=re.M | re.I)
 
 
 def others(found, result):
@@ -151,11 +177,6 @@ def others(found, result):
     switched = "".join(f'  <Probe "{probe.name}">\n    Enable {str(probe.by_default()).lower()}\n  </Probe>\n'
                        for probe in result.probes.values())
     return "\n".join(found.lines("ObjectDirectory", "SymbolHelper")) + "\n" + switched
-
-
-def wrapped(lacking):
-    """The command prefix that drops capabilities. lacking: in setpriv's syntax; "": none"""
-    return ["setpriv", "--bounding-set", lacking, "--inh-caps", lacking] if lacking else []
 
 
 def _text(path):
@@ -166,13 +187,13 @@ def _text(path):
         return ""
 
 
-def _check_alive(process, path, when, kills):
-    """Raises Failed if collectd has ended. path: of a file of the trial, by its name; kills: oom.kills() before its start"""
+def _check_alive(process, folder, when, kills):
+    """Raises Failed if collectd has ended. kills: oom.kills() before its start"""
     ended = process.poll()
     if ended is None:
         return
     if ended >= 0:
-        lines = (_text(path("words")) + _text(path("log"))).strip().splitlines()[-SAID:]
+        lines = (folder.text("words") + folder.text("log")).strip().splitlines()[-SAID:]
         raise Failed(f"collectd ended {when} (status {ended}): " + ("; ".join(lines) or "it printed nothing"),
                      "correct what it complains of", any(line.startswith("setpriv: ") for line in lines))
     name = signal.Signals(-ended).name if -ended in set(signal.Signals) else f"signal {-ended}"
@@ -183,11 +204,11 @@ def _check_alive(process, path, when, kills):
     raise Failed(f"collectd was ended by {name} {when}", "report the fault, with the configuration")
 
 
-def _wait(process, path, kills):
+def _wait(process, folder, kills):
     """Waits for the first reading."""
     give_up = time.monotonic() + BEGINS
-    while READS not in _text(path("log")):
-        _check_alive(process, path, "at its start", kills)
+    while READS not in folder.text("log"):
+        _check_alive(process, folder, "at its start", kills)
         if time.monotonic() > give_up:
             raise Failed(f"collectd has not begun to read after {BEGINS} s", "try again when the machine is less busy", True)
         time.sleep(STEP)
@@ -220,24 +241,28 @@ def _start(command, output):
     return process
 
 
-def run(daemon, found, extra, lacking, seconds, kernel):
-    """found: a Configuration; extra: lines in the plugin's block; lacking: capabilities, see wrapped(); seconds: of readings.
-    Raises Failed if collectd does not run."""
-    with tempfile.TemporaryDirectory(prefix="ebpf-trial.") as directory:
-        path = functools.partial(os.path.join, directory)
-        with open(path("conf"), "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(configuration(directory, found, extra))
-        kills = oom.kills()
-        with open(path("words"), "wb") as said:
-            process = _start([*wrapped(lacking), "setpriv", "--pdeathsig", "TERM", daemon, "-f", "-C", path("conf")], said)
+def run(daemon, found, extra, privileges, seconds, kernel):
+    """found: a Configuration; extra: lines in the plugin's block; privileges: of the trial; seconds: of readings. Raises Failed if
+    collectd does not run."""
+    with tempfile.TemporaryDirectory(prefix="ebpf-trial.") as top:
         try:
-            _wait(process, path, kills)
+            folder = Folder(top, privileges.user)
+            with open(folder.path("conf"), "w", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(configuration(folder, found, extra))
+            os.chown(file.name, *privileges.user[:2])
+        except OSError as error:
+            raise Failed(f"{error.filename}: {error.strerror}", "TMPDIR names another directory", True) from error
+        kills = oom.kills()
+        with open(folder.path("words"), "wb") as said:
+            process = _start([*privileges.command(), "setpriv", "--pdeathsig", "TERM", daemon, "-f", "-C", file.name], said)
+        try:
+            _wait(process, folder, kills)
             begin, before = time.monotonic(), kernel.counts()
             time.sleep(seconds)
-            result = Result(_text(path("log")))
+            result = Result(folder.text("log"))
             result.rates = rates(before, kernel.counts(), time.monotonic() - begin)
-            _check_alive(process, path, "while it was reading", kills)
-            _list(path("socket"), result)
+            _check_alive(process, folder, "while it was reading", kills)
+            _list(folder.path("socket"), result)
         finally:
             _stop(process)
     return result

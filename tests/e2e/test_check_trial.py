@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How trials of contrib/ebpf-check end, its exit status, and what it says of disks and of other eBPF programs. The collectd of the
-trials is a script of the test."""
+"""How trials of contrib/ebpf-check end, its exit status, and what it says of directories, disks and other eBPF programs. The
+collectd of the trials is a script of the test, except for directories that the plugin cannot use."""
 
 import ctypes
 import json
@@ -19,7 +19,14 @@ import bpf_objects
 import lib
 
 TOOL = os.path.join(TOP, "contrib", "ebpf-check")
+sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
 sys.dont_write_bytecode = True
+import collectd_conf  # noqa: E402
+import kernel  # noqa: E402
+import path_copy  # noqa: E402
+import privileges  # noqa: E402
+import trial  # noqa: E402
+
 NOBODY = "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"
 CGROUPS = (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max"))
 PR_SET_NAME = 15
@@ -33,6 +40,8 @@ class Machine:
     def __init__(self, test):
         self.test, self.folder = test, test.disk
         os.chmod(self.folder, 0o711)
+        # The sources may be where other users see nothing.
+        self.tool = os.path.join(shutil.copytree(os.path.join(TOP, "contrib"), os.path.join(self.folder, "contrib")), "ebpf-check")
         self.temporary = self.make("tmp")
         self.base = self.make("base")
         self.conf = os.path.join(self.make("etc"), "collectd.conf")
@@ -58,7 +67,7 @@ class Machine:
             file.write("#!/bin/sh\n" + script)
         os.chmod(program, 0o755)
         environment = {**os.environ, "PATH": os.path.dirname(program) + os.pathsep + os.environ["PATH"], "TMPDIR": self.temporary}
-        return [TOOL, "--config", self.conf, *arguments], environment
+        return [self.tool, "--config", self.conf, *arguments], environment
 
     def check(self, script, *arguments, wrap=()):
         """(exit status, {(section, name): (state, text)})"""
@@ -141,6 +150,10 @@ def test_signals(test, machine):
         with open(pid_file, encoding="ascii") as file:
             pid = file.read().strip()
         os.unlink(pid_file)
+        # A signal before the tool knows its collectd leaves that to the kernel, which ends it with its parent.
+        patience = time.monotonic() + 20
+        while os.path.exists(f"/proc/{pid}") and time.monotonic() < patience:
+            time.sleep(0.05)
         test.equal(f"{number.name}: status, files, collectd", (process.returncode, os.listdir(machine.temporary),
                                                              os.path.exists(f"/proc/{pid}")), (128 + number, [], False))
 
@@ -159,6 +172,80 @@ def test_disks(test, machine):
     machine.configure()
 
 
+def test_copies(test, machine):
+    """Owners and modes of what is on a path, and nothing else."""
+    top = machine.make("copied")
+    for name, mode, owner in (("open", 0o1777, 0), ("open/theirs", 0o2750, 65534)):
+        os.mkdir(os.path.join(top, name))
+        os.chown(os.path.join(top, name), owner, owner)
+        os.chmod(os.path.join(top, name), mode)
+    for name in ("open/theirs/file", "open/theirs/other"):
+        with open(os.path.join(top, name), "w", encoding="ascii") as file:
+            file.write("content")
+    for name, target in (("absolute", f"{top}/open"), ("relative", "open/../open"), ("open/loop", "loop"), ("dead", "nothing/there")):
+        os.symlink(target, os.path.join(top, name))
+    tree = machine.make("tree")
+    for path in ("absolute/theirs/file/below", "relative/theirs/missing/x", "open/loop/x", "dead/x"):
+        test.equal(f"the copy of {path}", path_copy.copy(os.path.join(top, path), tree), os.path.join(tree + top, path))
+
+    def listed(folder):
+        return {name: (info.st_mode, info.st_uid, info.st_gid) for parent, folders, files in os.walk(folder)
+                for name in folders + files for info in [os.lstat(os.path.join(parent, name))]}
+
+    want = listed(top)
+    del want["other"]
+    test.equal("copies: owners and modes", listed(tree + top), want)
+    test.equal("copies: no content", os.path.getsize(os.path.join(tree + top, "open", "theirs", "file")), 0)
+    test.equal("copies: links lead to copies", os.path.realpath(os.path.join(tree + top, "absolute")), os.path.join(tree + top, "open"))
+
+
+def test_directories(test, machine):
+    """That the plugin cannot use: the trial says of the copies what it would say of them."""
+    built, wide = machine.make("built"), machine.make("wide")
+    os.chmod(wide, 0o777)
+    # And the build.
+    for name in ("ebpf.so", "ebpf-symbols", "bpf/limits.bpf.o", "bpf/profile.bpf.o"):
+        shutil.copy(os.path.join(lib.BUILD, name), built)
+    text = f"""
+BaseDir "{machine.base}"
+PluginDir "{built}"
+LoadPlugin ebpf
+<Plugin ebpf>
+  ObjectDirectory "{built}"
+  SymbolHelper "{built}/ebpf-symbols"
+"""
+    with open(machine.conf, "w", encoding="utf-8") as file:
+        file.write(f'{text}  EventFile "{machine.base}/gone/x/events"\n<Profiles>\nDirectory "{wide}/profiles"\n</Profiles>\n</Plugin>\n')
+    done = subprocess.run([machine.tool, "--config", machine.conf, "--seconds", "1", "--json"], stdin=subprocess.DEVNULL, text=True,
+                          capture_output=True, check=False, timeout=100, env={**os.environ, "TMPDIR": machine.temporary})
+    said = {one["text"]: one["state"] for one in json.loads(done.stdout)["sections"]["probes"]["findings"] if one["name"] == "message"}
+    test.equal("directories: what the trials say", {text: said.get(text) for text in (
+        f"events are not kept in {machine.base}/gone/x/events: {machine.base}/gone: No such file or directory",
+        f"no profiles are written: users other than its owner can write to {wide}")}, {
+            f"events are not kept in {machine.base}/gone/x/events: {machine.base}/gone: No such file or directory": "limit",
+            f"no profiles are written: users other than its owner can write to {wide}": "note"})
+    test.equal("directories: exit status", done.returncode, 1)
+    with open(machine.conf, "w", encoding="utf-8") as file:
+        file.write(text + "</Plugin>\n")
+    configuration = collectd_conf.load(machine.conf)
+    nobody = privileges.Privileges(privileges.parse("cap_bpf,cap_perfmon"), "test", (65534, 65534, []))
+    # The recorder has a thread of its own, which may be late.
+    for seconds in (0, 2, 20):
+        found = trial.run(lib.COLLECTD, configuration, trial.own(configuration), nobody, seconds, kernel.Kernel())
+        errors = [text for severity, text in found.complaints if severity == "error"]
+        if errors:
+            break
+    test.equal("directories: of root, for another user", errors,
+               [f"events are not kept in {machine.base}/ebpf/events.jsonl: {machine.base}/ebpf: Permission denied; all else goes on "
+                "(EventFile chooses another file)"])
+    test.equal("directories: what trials leave", [os.listdir(folder) for folder in (machine.base, wide, machine.temporary)], 3 * [[]])
+    done = subprocess.run([*nobody.command(), "grep", "-E", "^(Uid|Gid|Groups|CapEff):", "/proc/self/status"], text=True,
+                          capture_output=True, check=True)
+    test.equal("directories: the other user", done.stdout.split(),
+               ["Uid:", *4 * ["65534"], "Gid:", *4 * ["65534"], "Groups:", "CapEff:", f"{nobody.mask:016x}"])
+    machine.configure()
+
+
 def test_other_programs(test, machine):
     name = test.own("kt_bpf")
     lib.LIBC.prctl(PR_SET_NAME, name.encode())
@@ -171,9 +258,8 @@ def test_other_programs(test, machine):
 
 
 def test_shares(test):
-    trial = runpy.run_path(TOOL)
-    probe = trial["trial"].Probe("kt", 1)
-    test.equal("shares of the CPUs", [trial["say_probe"](probe, share, None, "on").text for share in (0, 0.004, 0.01, 1.25)],
+    say, probe = runpy.run_path(TOOL)["say_probe"], trial.Probe("kt", 1)
+    test.equal("shares of the CPUs", [say(probe, share, None, "on").text for share in (0, 0.004, 0.01, 1.25)],
                [f"hook set 1, {text} %" for text in ("below 0.01", "below 0.01", "0.01", "1.2")])
 
 
@@ -186,5 +272,7 @@ with lib.Test(100) as the_test:
     test_statuses(the_test, the_machine)
     test_signals(the_test, the_machine)
     test_disks(the_test, the_machine)
+    test_copies(the_test, the_machine)
+    test_directories(the_test, the_machine)
     test_other_programs(the_test, the_machine)
     test_shares(the_test)
