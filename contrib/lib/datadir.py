@@ -12,14 +12,11 @@ import stat
 
 import rrd_file
 from name import PREFIX, of_directory
+from tool import Trouble
 
 ENTER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 LONGEST = 127   # bytes of a plugin instance
 END = ".rrd"
-
-
-class Trouble(Exception):
-    """The reason why something cannot be done, as text for the user."""
 
 
 def directory_of(service):

@@ -8,6 +8,7 @@ import time
 
 import layers
 import name
+import tool
 import triage
 from columns import COLUMNS, SHOWN, UPSTREAM_COLUMNS
 from definitions import SAMPLES
@@ -29,7 +30,7 @@ SUMMED = tuple((column, before, after) for name, before, after in (
 NO_SERVICES = "the ebpf plugin has no values of services yet; its next reading brings them"
 
 
-class Trouble(Exception):
+class Trouble(tool.Trouble):
     """Nothing can be shown. The text says why, and the remedy. may_pass: waiting may be enough."""
 
     def __init__(self, text, may_pass=False):

@@ -5,15 +5,14 @@ import argparse
 import datetime
 import os
 import re
-import sys
 import time
 
 import events
 import host
 import rrd
 import span
+import tool
 from choice import unknown
-from text import printable
 from version import add_version
 
 # A date, or a date and a time of the local zone or of a named one.
@@ -126,12 +125,12 @@ def _seconds(parser, start, end, option=""):
 
 
 def check_choice(options):
-    """Exits with a message if there are no files, or not of a chosen host or service."""
+    """Raises Trouble if there are no files, or not of a chosen host or service."""
     there = host.find(options.rrd, None, None)
     if not there:
-        sys.exit(printable(f"ebpf-graph: no RRD file of the ebpf plugin below {options.rrd}; "
-                           "--rrd names the DataDir of collectd's rrdtool plugin"))
+        raise tool.Trouble(f"no RRD file of the ebpf plugin below {options.rrd}; --rrd names the DataDir of collectd's rrdtool "
+                           "plugin")
     services = {service.parent for name, many in there.items() if not options.host or name in options.host for service in many}
     for what, names, known in (("host", options.host, there), ("service", options.service, services)):
         if wrong := unknown(what, names, known):
-            sys.exit(printable(f"ebpf-graph: {wrong}"))
+            raise tool.Trouble(wrong)

@@ -10,6 +10,8 @@ import re
 import signal
 import time
 
+from tool import Trouble
+
 POINTS = 361    # of a curve, at most: an hour of readings, 10 seconds apart
 PATIENCE = 5    # seconds, for a lock
 REPLY = 20      # seconds, for rrdcached to write what it has of one file
@@ -18,11 +20,11 @@ CACHED = "RRDCACHED_ADDRESS"
 SMALLEST, LARGEST = 1e-30, 1e30     # the range of plausible values; arithmetic on others might overflow
 
 
-class Refused(Exception):
+class Refused(Trouble):
     """rrdtool's reason for refusing a request."""
 
 
-class Unavailable(Exception):
+class Unavailable(Trouble):
     """Why no file can be read."""
 
 

@@ -11,6 +11,8 @@ import signal
 import subprocess
 import time
 
+from tool import Unwritable
+
 LINE = 64 << 20         # bytes of a line, which has a map with all its keys
 RECENT = 20               # recent warnings of a run
 ATTEMPTS_S = (10, 600)  # the shortest and the longest time from one start to the next
@@ -22,10 +24,6 @@ LIBC = ctypes.CDLL(None)
 BYTE = re.compile(rb"(\\\\)|\\uffffff([89a-f][0-9a-f])")
 # Warnings that do not matter if the program is loaded.
 HARMLESS = "RLIMIT_MEMLOCK"
-
-
-class Ended(Exception):
-    """collectd has closed the pipe."""
 
 
 def with_bytes(line):
@@ -106,7 +104,7 @@ class Run:
             pass    # its exit has the reason
 
     def events(self, collectd):
-        """Yields what bpftrace prints, as objects, until it ends. Raises Ended when the reader of collectd's pipe has closed it."""
+        """Yields what bpftrace prints, as objects, until it ends. Raises Unwritable when collectd has closed its pipe."""
         output, errors = Lines(self.process.stdout), Lines(self.process.stderr)
         poll, left = select.poll(), {output.fileno(): output, errors.fileno(): errors}
         for descriptor in left:
@@ -115,7 +113,7 @@ class Run:
         while left:
             for descriptor, _ in poll.poll():
                 if descriptor == collectd:
-                    raise Ended
+                    raise Unwritable
                 lines = left[descriptor].read()
                 if lines is None:
                     poll.unregister(descriptor)
@@ -170,8 +168,8 @@ class Patience:
 
 
 def wait(seconds, collectd):
-    """Waits. Raises Ended when collectd has closed the pipe."""
+    """Waits. Raises Unwritable when collectd has closed the pipe."""
     poll = select.poll()
     poll.register(collectd, 0)
     if poll.poll(seconds * 1000):
-        raise Ended
+        raise Unwritable

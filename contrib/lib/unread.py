@@ -4,8 +4,6 @@
 import os
 import time
 
-from text import printable
-
 NAMED = 3   # files
 
 
@@ -18,10 +16,9 @@ def _is_empty(path):
 
 def lines(refused):
     """refused: (path, reason) of each file that rrdtool refused. Only the first are named."""
-    said = [printable(f"ebpf-graph: {path}: {'is empty' if _is_empty(path) else reason}; skipping it")
-            for path, reason in refused[:NAMED]]
+    said = [f"{path}: {'is empty' if _is_empty(path) else reason}; skipping it" for path, reason in refused[:NAMED]]
     more = len(refused) - NAMED
-    return said + [f"ebpf-graph: and {more} more file{'s' * (more > 1)}"] * (more > 0)
+    return said + [f"and {more} more file{'s' * (more > 1)}"] * (more > 0)
 
 
 def _stamp(moment):

@@ -48,6 +48,7 @@ E2E_TESTS = \
 	tests/e2e/test_functions.py \
 	tests/e2e/test_quickstart.py \
 	tests/e2e/test_threshold.py \
+	tests/e2e/test_tool.py \
 	tests/e2e/test_queries.py \
 	tests/e2e/test_tidy.py
 LONG_E2E_TESTS = \

@@ -149,7 +149,7 @@ def played(check):
         full, printed = process.stderr.readline(), process.stderr.readline()
         process.terminate()
         output = process.communicate(timeout=60)[0].splitlines()
-        check.equal("exit status of a clean end", process.returncode, 0)
+        check.equal("exit status after SIGTERM", process.returncode, 143)
     check.contains("a full map", full, "n: @ has 4096 keys, and bpftrace keeps no more")
     check.contains("why bpftrace has ended", printed,
                    "n: bpftrace has ended: what is wrong: ERROR: no such probe; starting it again in 10 s")

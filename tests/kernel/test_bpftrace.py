@@ -8,6 +8,7 @@ Truth: the connections that the load makes.
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -85,7 +86,7 @@ def main():
             test.within("closed", closed, 1, 2 * CONNECTIONS + 1)
             test.figures.within("closed", closed, 2 * CONNECTIONS, 2 * CONNECTIONS + 1)
             process.terminate()
-        test.equal("exit status", process.returncode, 0)
+        test.equal("exit status", process.returncode, 128 + signal.SIGTERM)
 
 
 if __name__ == "__main__":
