@@ -107,8 +107,9 @@ class Configuration:
 
     def services(self):
         """The names of Service blocks in the form that series have."""
-        found = (words(line) for block in self.blocks for line in block)
-        return {re.sub(r"[^A-Za-z0-9_.@:+-]", "_", names[1]) for names in found if len(names) > 1 and names[0].lower() == "<service"}
+        blocks = (words(line) for block in self.blocks for line in block)
+        found = (names[1] for names in blocks if len(names) > 1 and names[0].lower() == "<service")
+        return {re.sub(r"[^A-Za-z0-9_.@:+-]", "_", name) for name in found}
 
     # --- reading
 
@@ -166,9 +167,11 @@ class Configuration:
                 self.settings |= {(plugin, names[0].lower()): names[1] for names in map(words, (line.text for line in inside))
                                   if len(names) > 1}
         elif option == "include":
-            filters = [names[1] for names in (words(line.text) for line in inside) if names[0].lower() == "filter" and len(names) > 1]
+            only = "*"
+            for name, pattern in (words(line.text)[:2] for line in inside if len(words(line.text)) > 1):
+                only = pattern if name.lower() == "filter" else only
             for path in expanded(value):
-                self._include(path, "".join(filters[-1:]) or "*", depth + 1)
+                self._include(path, only, depth + 1)
         return option in ("loadplugin", "plugin") and plugin == "ebpf"
 
     def read(self, path, depth=0):

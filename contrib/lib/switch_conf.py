@@ -50,8 +50,8 @@ def switch(path, change, ours):
 
 
 def main(word, own=""):
-    change, said = {"off": (commented, "are comments now: collectd does not start without the plugin"),
-                    "on": (uncommented, "are lines again")}[word]
+    change, said = {"off": (commented, "what loads or configures the plugin is a comment now, so that collectd starts without it"),
+                    "on": (uncommented, "what loads or configures the plugin is in force again")}[word]
     status = 0
     try:
         files = {os.path.realpath(path): ours for path, ours in collectd_conf.load(None).files}
@@ -61,7 +61,7 @@ def main(word, own=""):
     for path, ours in files.items():
         try:
             if switch(path, change, ours):
-                print(f"collectd-ebpf: {path}: what loads or configures the plugin: these lines {said}")
+                print(f"collectd-ebpf: {path}: {said}")
         except OSError as error:
             print(f"collectd-ebpf: {path} cannot be changed: {error.strerror}; collectd does not start while it loads a plugin "
                   "that is not there", file=sys.stderr)

@@ -122,8 +122,9 @@ def test_files(test):
     test.equal("files: once more changes nothing", switch(conf, "off", os.path.join(top, "d", "own.conf")).stdout, "")
     switch(conf, "on")
     test.equal("files: as before", contents(top), before)
-    for what, text in (("no quote's end", 'LoadPlugin "ebpf\n'), ("no block's end", "<Plugin ebpf>\n<<>\n"), ("zeros", "\0\xff" * 99),
-                       ("itself", f'Include "{top}"\n'), ("a pattern that is none", "Include \"'x\"\nInclude \"a\0b\"\n")):
+    for what, text in (("no quote's end", 'LoadPlugin "ebpf\n'), ("no block's end", "<Plugin ebpf>\n<<>\n"),
+                       ("zeros", "\0\xff" * 99), ("itself", f'Include "{top}"\n'),
+                       ("a pattern that is none", "Include \"'x\"\nInclude \"a\0b\"\n")):
         with open(os.path.join(top, "d", "a.conf"), "w", encoding="latin-1") as file:
             file.write(text)
         done = switch(conf, "off")
