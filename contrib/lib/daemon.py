@@ -20,13 +20,20 @@ def _owners(unit):
     return owners
 
 
+def _is_program(path, program):
+    """path: of a process's exe. After an upgrade only its name is left."""
+    target = os.readlink(path)
+    return target == os.path.realpath(program) + " (deleted)" or os.path.samefile(path, program)
+
+
 def _runs(pid, program, owners):
     """Whether a process runs the program, as one of these users, where we are."""
+    users = re.search(r"^Uid:[ \t]*([0-9 \t]+)$", kernel.read(f"/proc/{pid}/status") or "", re.M)
+    if not users or not set(map(int, users[1].split())) <= owners:
+        return False
     try:
-        users = re.search(r"^Uid:\s*([0-9\s]+)$", kernel.read(f"/proc/{pid}/status") or "", re.M)
-        return (os.readlink(f"/proc/{pid}/exe").removesuffix(" (deleted)") == os.path.realpath(program)
-                and bool(users) and set(map(int, users[1].split())) <= owners
-                and all(os.readlink(f"/proc/{pid}/ns/{kind}") == os.readlink(f"/proc/self/ns/{kind}") for kind in NAMESPACES))
+        return (all(os.readlink(f"/proc/{pid}/ns/{kind}") == os.readlink(f"/proc/self/ns/{kind}") for kind in NAMESPACES)
+                and _is_program(f"/proc/{pid}/exe", program))
     except OSError:
         return False
 

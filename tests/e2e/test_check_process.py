@@ -98,6 +98,11 @@ def test_instances(test, machine):
     test.equal("two collectds, a PIDFile", machine.said(),
                [("fine", f"process {second.pid}"), ("fine", f"collectd (process {second.pid}): has them")])
     test_unit(test, machine, first.pid, user.pid)
+    os.unlink(machine.program)
+    machine.copy("new")
+    os.rename(os.path.join(test.disk, "new", "collectd"), machine.program)
+    machine.write_pid(second.pid)
+    test.equal("a collectd that runs when its package is upgraded", machine.said()[0], ("fine", f"process {second.pid}"))
     end(first, second, user)
 
 
