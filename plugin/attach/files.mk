@@ -12,7 +12,6 @@ libengine_a_SOURCES += \
 	plugin/attach/function_argument.c plugin/attach/function_argument.h \
 	plugin/attach/function_program.c plugin/attach/function_program.h \
 	plugin/attach/kernel.c plugin/attach/kernel.h \
-	plugin/attach/kernel_refusal.c plugin/attach/kernel_refusal.h \
 	plugin/attach/kprobe_multi.c plugin/attach/kprobe_multi.h \
 	plugin/attach/perf_event.c plugin/attach/perf_event.h \
 	plugin/attach/periodic.c plugin/attach/periodic.h \

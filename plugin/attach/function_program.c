@@ -7,7 +7,6 @@
 
 #include "attachment_list.h"
 #include "attachment_message.h"
-#include "kernel_refusal.h"
 #include "kprobe_multi.h"
 #include "object/diagnosis.h"
 #include "trial_program.h"
@@ -218,7 +217,7 @@ static int add_copies(struct prepare_work *work, const struct traced_function *t
 			error);
 	status = set_copies_function(programs, number, traced);
 	if (status) {
-		kernel_refusal(traced->hook, status, &why);
+		diagnosis_of_hook(traced->hook, status, &why);
 		return refuse_function(work, traced, why.text, error);
 	}
 	programs->copies_used++;

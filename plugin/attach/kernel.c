@@ -7,7 +7,6 @@
 #include "kernel.h"
 
 #include "attachment_message.h"
-#include "kernel_refusal.h"
 #include "kprobe_multi.h"
 #include "object/diagnosis.h"
 #include "perf_event.h"
@@ -60,7 +59,7 @@ static int link_by_libbpf(struct object *object, const struct attachment *attach
 	diagnosis_begin();
 	link = create_kernel_link(attachment);
 	if (!link)
-		status = kernel_refusal(attachment->hook, -errno, error);
+		status = diagnosis_of_hook(attachment->hook, -errno, error);
 	diagnosis_end();
 	return status ?: object_add_link(object, link, error);
 }
@@ -113,7 +112,7 @@ static int link_glob(struct object *object, const struct attachment *item, struc
 	if (status == -EOPNOTSUPP)
 		status = refuse_glob(error);
 	else if (status)
-		status = kernel_refusal(item->hook, status, error);
+		status = diagnosis_of_hook(item->hook, status, error);
 	free(cookies);
 	traceable_done(&functions);
 	return status;

@@ -23,26 +23,11 @@ static int attach_event(struct object *object, const struct bpf_program *program
 	diagnosis_begin();
 	link = bpf_program__attach_perf_event(program, event);
 	if (!link)
-		status = diagnosis_error(DIAGNOSIS_ATTACH, what, -errno, error);
+		status = diagnosis_error(FAILED_ATTACH, what, -errno, error);
 	diagnosis_end();
 	if (status)
 		close(event);
 	return status ?: object_add_link(object, link, error);
-}
-
-static const char *event_refused(int status)
-{
-	switch (-status) {
-	case ENOENT:
-	case ENODEV:
-	case EOPNOTSUPP:
-		return "this machine cannot count it";
-	case EACCES:
-	case EPERM:
-		return "collectd needs CAP_PERFMON or CAP_SYS_ADMIN for it";
-	default:
-		return strerror(-status);
-	}
 }
 
 /* Attaches to the event on each online CPU. */
@@ -67,16 +52,13 @@ static int attach_to_cpus(struct object *object, const struct bpf_program *progr
 		if (status == -ENODEV)
 			continue;
 		if (status)
-			return error_set(error, status, "cannot attach to it: %s",
-					 event_refused(status));
+			return diagnosis_of_hook(hook, status, error);
 		status = attach_event(object, program, event, hook->name, error);
 		if (status)
 			return status;
 		attached++;
 	}
-	return attached ? 0
-			: error_set(error, -ENODEV, "cannot attach to it: %s",
-				    event_refused(-ENODEV));
+	return attached ? 0 : diagnosis_of_hook(hook, -ENODEV, error);
 }
 
 int perf_event_attach(struct object *object, const struct attachment *attachment,

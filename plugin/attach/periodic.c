@@ -157,7 +157,7 @@ static int attach_cpu(struct periodics *all, const struct bpf_program *program, 
 	if (event >= 0)
 		link = bpf_program__attach_perf_event(program, event);
 	if (!link)
-		status = diagnosis_error(DIAGNOSIS_ATTACH, "perf_event", status ?: -errno, error);
+		status = diagnosis_error(FAILED_ATTACH, "perf_event", status ?: -errno, error);
 	diagnosis_end();
 	if (status && event >= 0)
 		close(event);

@@ -87,7 +87,7 @@ static int attach_by_section(struct object *object, struct bpf_program *program,
 				   "value than the map has that it walks over",
 				   section, bpf_program__name(program));
 	else if (!link)
-		status = diagnosis_error(DIAGNOSIS_ATTACH, section, -errno, error);
+		status = diagnosis_error(FAILED_ATTACH, section, -errno, error);
 	diagnosis_end();
 	if (status)
 		return status;

@@ -12,6 +12,7 @@
 #include "uprobe.h"
 
 #include "attachment_message.h"
+#include "object/diagnosis.h"
 #include "uprobe_event.h"
 #include "uprobe_multi.h"
 #include "util/clock.h"
@@ -164,7 +165,7 @@ static int create_event_link(const struct uprobe_location *location, int event, 
 	int fd = bpf_link_create(bpf_program__fd(location->item->program), event, BPF_PERF_EVENT,
 				 &options);
 
-	return fd < 0 ? error_set(error, fd, "%s", uprobe_multi_strerror(fd)) : fd;
+	return fd < 0 ? diagnosis_of_kind(HOOK_UPROBE, fd, error) : fd;
 }
 
 static int link_location(struct uprobe_work *work, const struct uprobe_location *location,
@@ -230,10 +231,10 @@ static void link_locations(struct uprobe_work *work, const struct uprobe_locatio
 		link_locations(work, locations, count / 2);
 		link_locations(work, locations + count / 2, count - count / 2);
 	} else if (status) {
-		const char *text = many ? uprobe_multi_strerror(status) : why.text;
-
-		if (!may_pass(status) || defer_location(work, locations, text) != 0)
-			refuse_item(work, locations->item, status, "attach to", text);
+		if (many)
+			diagnosis_of_kind(HOOK_UPROBE, status, &why);
+		if (!may_pass(status) || defer_location(work, locations, why.text) != 0)
+			refuse_item(work, locations->item, status, "attach to", why.text);
 	}
 }
 

@@ -7,11 +7,11 @@
  */
 #include "uprobe_event.h"
 
+#include "object/diagnosis.h"
 #include "util/kernel_file.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define PMU "/sys/bus/event_source/devices/uprobe/"
 
@@ -44,29 +44,6 @@ static int set_pmu(struct event_request *request, uint64_t semaphore, bool at_re
 	return 0;
 }
 
-static const char *event_refusal_reason(int status)
-{
-	switch (-status) {
-	case ENODEV:
-		return "the kernel is built without uprobes (CONFIG_UPROBE_EVENTS)";
-	case EACCES:
-	case EPERM:
-		return "collectd needs CAP_PERFMON or CAP_SYS_ADMIN for it";
-	case EINVAL:
-		return "the kernel refuses this file system, or the instruction there";
-	case ENOMEM:
-		return UPROBE_NO_MEMORY;
-	case EPIPE:
-		return "the process that opens it has ended";
-	case ETIMEDOUT:
-		return "the kernel does not answer, perhaps because of the file system";
-	case EBUSY:
-		return "too many files of other file systems do not answer";
-	default:
-		return strerror(-status);
-	}
-}
-
 int uprobe_event(struct file_helper *files, const struct symbol_file *file,
 		 const struct symbol_location *location, bool at_return, int *ret_fd,
 		 struct error *error)
@@ -76,5 +53,5 @@ int uprobe_event(struct file_helper *files, const struct symbol_file *file,
 	int status = set_pmu(&event, location->semaphore, at_return);
 
 	status = status ?: helper_open_event(files, &charge, file->fd, &event, ret_fd);
-	return status ? error_set(error, status, "%s", event_refusal_reason(status)) : 0;
+	return status ? diagnosis_of_kind(HOOK_UPROBE, status, error) : 0;
 }

@@ -6,11 +6,6 @@
 
 #include <stdbool.h>
 
-/* Text for -ENOMEM. */
-#define UPROBE_NO_MEMORY                                                                          \
-	"the kernel has no memory for it, or a process that has the file is at the memory limit " \
-	"of its cgroup"
-
 /* Opens a perf event for a BPF program: executions of the location in the file, or returns of the
  * function that starts there, in all processes. The helper opens it. The caller closes *ret_fd.
  * Returns 0 or a negative errno, and the error says why. */

@@ -8,35 +8,10 @@
 
 #include "helper/helper_process.h"
 #include "trial_program.h"
-#include "uprobe_event.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
-
-#define KERNEL_ENOTSUPP 524 /* internal to the kernel, unknown to C libraries */
-
-const char *uprobe_multi_strerror(int status)
-{
-	switch (-status) {
-	case EACCES:
-	case EPERM:
-		return "collectd needs CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN";
-	case EINVAL:
-	case EIO:
-	case KERNEL_ENOTSUPP:
-		return "the kernel refuses this file system, or the instruction there";
-	case ENOMEM:
-		return UPROBE_NO_MEMORY;
-	case EPIPE:
-		return "the process that makes links has ended";
-	case ETIMEDOUT:
-		return "the kernel takes too long for it";
-	default:
-		return file_strerror(status);
-	}
-}
 
 /* -EBADF, as a directory is no regular file: the kernel has got far enough to support such
  * links. */

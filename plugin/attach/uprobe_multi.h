@@ -9,9 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Explains an error of helper_link(). */
-const char *uprobe_multi_strerror(int status);
-
 /* Tries whether the kernel has such links (since Linux 6.6). */
 bool uprobe_multi_is_supported(void);
 

@@ -31,7 +31,7 @@ static int check_opened(struct object *object, const char *path, struct error *e
 	if (status == -ENOENT || (object->bpf && !bpf_object__btf(object->bpf)))
 		status = error_set(error, -ENOENT, "%s has no BTF; compile it with clang -g", path);
 	else if (status)
-		status = diagnosis_error(DIAGNOSIS_OPEN, path, status, error);
+		status = diagnosis_error(FAILED_OPEN, path, status, error);
 	return status;
 }
 
@@ -234,7 +234,7 @@ int object_load(struct object *object, struct error *error)
 	diagnosis_begin();
 	status = bpf_object__load(object->bpf);
 	if (status)
-		status = diagnosis_error(DIAGNOSIS_LOAD, "", status, error);
+		status = diagnosis_error(FAILED_LOAD, "", status, error);
 	diagnosis_end();
 	object->loaded = status == 0;
 	return status ?: map_sections(object, error);

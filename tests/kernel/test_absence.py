@@ -29,19 +29,22 @@ CLASSIC, PLAIN = 2, 3
 # For tests/bpf/absent_all.bpf.c: what fails, and the remedy.
 LACKS_TYPE = "the running kernel lacks a function, type or hook that this object needs"
 LACKS_HOOK = "the running kernel lacks this hook"
+NO_KPROBES = "the kernel is built without kprobes (CONFIG_KPROBE_EVENTS)"
+KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
 LACKS = "the running kernel lacks something that this object needs"
 NOWHERE = [
     ("load", "'no_such_hook'", LACKS_TYPE),
     ("attach to raw_tp/no_such_hook", "No such file", LACKS_HOOK),
     ("attach to tracepoint/task/no_such_hook", "task/no_such_hook", LACKS_HOOK),
     ("load", "'no_such_hook'", LACKS_TYPE),
-    ("attach to kprobe/no_such_hook", "No such file", LACKS_HOOK),
+    ("attach to kprobe/no_such_hook", "No such file", LACKS_HOOK if KPROBES else NO_KPROBES),
     ("load", "'no_such_hook'", LACKS_TYPE),
     ("load", "task_struct___absent.no_such_member", LACKS),
 ]
 NO_RIGHTS = "collectd needs CAP_BPF and CAP_PERFMON (as root, or AmbientCapabilities= in its systemd unit)"
-FORBIDDEN = "kernel.perf_event_paranoid or a container forbids this"
+FORBIDDEN = "kernel.perf_event_paranoid is above 2, for which this kernel needs CAP_SYS_ADMIN"
 NO_BTF = "the kernel must have BTF (CONFIG_DEBUG_INFO_BTF=y), in /sys/kernel/btf/vmlinux"
+EMPTY_BTF = "/sys/kernel/btf/vmlinux is there, but is not the kernel's BTF"
 NO_TRACEFS = "tracefs is not there; mount -t tracefs tracefs /sys/kernel/tracing"
 
 # Without the probe poll, which logs a message where only expensive hooks are available.
@@ -201,6 +204,7 @@ def main():
         falls_to(test, "no tracefs", in_mounts(*hidden("/sys/kernel/tracing", "/sys/kernel/debug")), PLAIN,
                  "No such file", NO_TRACEFS)
         plugin_is_off(test, "no BTF", in_mounts(*hidden_btf()), "kernel BTF", NO_BTF)
+        plugin_is_off(test, "an empty BTF", in_mounts(*hidden_btf(), "touch /sys/kernel/btf/vmlinux"), "valid kernel BTF", EMPTY_BTF)
         capabilities(test)
 
 

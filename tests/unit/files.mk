@@ -7,7 +7,6 @@ UNIT_TESTS = \
 	tests/unit/attach/test_attachment_message \
 	tests/unit/attach/test_frame \
 	tests/unit/attach/test_function_program \
-	tests/unit/attach/test_kernel_refusal \
 	tests/unit/attach/test_traceable \
 	tests/unit/bpf/test_cputime \
 	tests/unit/bpf/test_group \
@@ -70,10 +69,12 @@ UNIT_TESTS = \
 	tests/unit/helper/test_symbol_name_made \
 	tests/unit/helper/test_symbol_reply \
 	tests/unit/object/test_budget \
+	tests/unit/object/test_cause \
 	tests/unit/object/test_diagnosis \
 	tests/unit/object/test_hook_set \
 	tests/unit/object/test_hook_set_parts \
 	tests/unit/object/test_iter_map \
+	tests/unit/object/test_machine \
 	tests/unit/object/test_object \
 	tests/unit/object/test_object_walk \
 	tests/unit/object/test_parameter \
