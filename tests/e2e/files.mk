@@ -47,6 +47,7 @@ E2E_TESTS = \
 	tests/e2e/test_heat.py \
 	tests/e2e/test_functions.py \
 	tests/e2e/test_quickstart.py \
+	tests/e2e/test_quickstart_steps.py \
 	tests/e2e/test_install_deps.py \
 	tests/e2e/test_threshold.py \
 	tests/e2e/test_tool.py \

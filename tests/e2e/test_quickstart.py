@@ -33,13 +33,13 @@ MIB = 2 ** 20
 class Quickstart:
     """One run, without a home, a terminal and an input."""
 
-    def __init__(self, directory, *arguments, path="", command=(QUICKSTART,)):
+    def __init__(self, directory, *arguments, path="", command=(QUICKSTART,), stdout=subprocess.PIPE):
         environment = {"PATH": path + "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
         self.output = directory
         self.process = subprocess.Popen(
             [*command, "--output", directory, "--seconds", str(SECONDS), "--interval", str(INTERVAL), *arguments,
              *(() if BUILDS else ("--no-install",))],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/",
+            stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.STDOUT, text=True, cwd="/",
             env=environment, start_new_session=True)
         self.said = ""
 
@@ -261,12 +261,6 @@ def test_run(check, ledger):
     check_remains(check, ledger, {"out", "built"})
 
 
-def keep_build(directory):
-    """Programs with which the plugin that the first run has built stays."""
-    write_program(directory, "autoreconf", "echo '#!/bin/sh' >configure", "chmod +x configure")
-    write_program(directory, "make", ":")
-
-
 def watch(check, output):
     receiver.wait_until("slack of webshop", lambda: path_of(output, "webshop", "percent-slack"))
     top_command = [os.path.join(TOP, "contrib", "ebpf-top"), "--socket", os.path.join(output, "socket"), "--once"]
@@ -277,26 +271,26 @@ def watch(check, output):
 
 def test_interrupt(check, ledger):
     """In a cgroup namespace, as in a container, and somebody presses Ctrl-C."""
-    build, output = (os.path.join(check.dir, name) for name in ("kept", "out"))
-    keep_build(build)
-    run = Quickstart(output, "--seconds", "30", path=build + ":", command=("unshare", "--cgroup", QUICKSTART))
+    output = os.path.join(check.dir, "out")
+    run = Quickstart(output, "--seconds", "30", command=("unshare", "--cgroup", QUICKSTART))
     run.read_until("Watch it")
     ledger.note(wait_for("collectd", "quickstart"))
     watch(check, output)
+    check.contains("the build of the first run", run.said, "kept")
     check_names(check, run, "<Service ", "named by their commands: this is a container")
     stopped = time.monotonic()
     run.process.send_signal(signal.SIGINT)
     check.equal("exit status after SIGINT", run.read_all(), 130)
     check.figures.within("seconds until it ended", time.monotonic() - stopped, 0, SECONDS / 2)
     check.contains("says so", run.said, "interrupted")
-    check_remains(check, ledger, {"out", "built", "kept"})
+    check_remains(check, ledger, {"out", "built"})
 
 
 def test_failure(check, ledger):
     """A collectd that does not start, and a directory that belongs to somebody else."""
     broken = os.path.join(check.dir, "bin")
     write_program(broken, "collectd", "echo 'collectd is out of order' >&2", "exit 1")
-    run = Quickstart(os.path.join(check.dir, "out"), "--no-install", path=f"{broken}:{check.dir}/kept:")
+    run = Quickstart(os.path.join(check.dir, "out"), "--no-install", path=f"{broken}:")
     check.equal("broken collectd: exit status", run.read_all(), 1)
     for part in ("quickstart: ", "collectd is out of order", "What to do: "):
         check.contains("broken collectd", run.said, part)
@@ -304,7 +298,7 @@ def test_failure(check, ledger):
     check.equal("foreign directory: exit status", run.read_all(), 1)
     check.contains("foreign directory", run.said, "--output")
     check.equal("foreign directory is as it was", os.listdir(broken), ["collectd"])
-    check_remains(check, ledger, {"out", "built", "bin", "kept"})
+    check_remains(check, ledger, {"out", "built", "bin"})
 
 
 def test_usage(check, _):
