@@ -128,7 +128,7 @@ def test_unit(test, machine, pid, of_user):
     os.unlink(command)
 
 
-with lib.Test(60) as the_test:
+with lib.Test(200) as the_test:
     if not shutil.which("capsh"):
         raise lib.Skip("not installed: capsh")
     the_machine = Machine(the_test)

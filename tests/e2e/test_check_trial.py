@@ -263,7 +263,7 @@ def test_shares(test):
                [f"hook set 1, {text} %" for text in ("below 0.01", "below 0.01", "0.01", "1.2")])
 
 
-with lib.Test(100) as the_test:
+with lib.Test(400) as the_test:
     if not shutil.which("setpriv"):
         raise Skip("not installed: setpriv")
     the_machine = Machine(the_test)
