@@ -14,7 +14,10 @@ AC_DEFUN([EBPF_PKG], [
   PKG_CHECK_MODULES(m4_toupper([$1]), [$2],
     [ebpf_has_$1=`$PKG_CONFIG --modversion $1 2>/dev/null`],
     [ebpf_has_$1=no
-     AS_IF([test -n "$PKG_CONFIG"],
+     AS_IF([ebpf_old=`$PKG_CONFIG --modversion $1 2>/dev/null`],
+       [ebpf_missing="$ebpf_missing
+    m4_bpatsubst([$2], [ >= \(.*\)], [ \1 or later]) is needed; this machine has $ebpf_old, which is too old"],
+       [test -n "$PKG_CONFIG"],
        [EBPF_MISSING([$2], [$3])],
        [EBPF_MISSING([$2], [pkgconf $3])])])
 ])

@@ -29,6 +29,19 @@ says 'bpftool, .*: apt-get install bpftool$'
 says 'collectd, .*: apt-get install collectd-core$'
 says 'pod2man, .*: apt-get install perl$'
 
+# As Ubuntu 22.04's.
+cat >"$work/pkg-config" <<'END'
+#!/bin/sh
+case $* in
+*'libbpf >= '*) exit 1 ;;
+'--modversion libbpf') echo 0.5.0 ;;
+*) exec pkg-config "$@" ;;
+esac
+END
+chmod +x "$work/pkg-config"
+refuses PKG_CONFIG="$work/pkg-config"
+says '^ *libbpf 1\.1 or later is needed; this machine has 0\.5\.0, which is too old$'
+
 # As clang 13, which knows no declaration tags.
 cat >"$work/clang" <<'END'
 #!/bin/sh
