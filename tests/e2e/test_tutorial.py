@@ -16,8 +16,9 @@ from test_quickstart import built, living
 from lib import Test
 
 LONG = bool(os.environ.get("TEST_LONG"))
-SHORT = {"--seconds 900": "--seconds 180", "sleep 240": "sleep 48"}
-READY, CLEAN_UP = "Watch it:", "rm -rf "
+SHORT = {"--seconds 900": "--seconds 180", "sleep 240": "sleep 48", "timeout 900": "timeout 150"}
+INSTALL, READY, CLEAN_UP = "apt-get install ", "Watch it:", "rm -rf "
+OF_STEP_8 = "ps", "ss"
 HOST, CLONE = "web1", "/root/collectd-ebpf"   # of the page
 PATIENCE = 900 if LONG else 180  # s
 
@@ -74,12 +75,20 @@ class Tutorial:
         self.test.equal(f"{name}: lines of the page that it does not print", absent, [])
 
 
+def packages(programs):
+    """Those that these programs are in, which this machine has."""
+    owners = subprocess.run(["dpkg-query", "-S", *(f"*/bin/{name}" for name in programs)], capture_output=True, text=True, check=True)
+    return {line.partition(":")[0] for line in owners.stdout.splitlines()}
+
+
 def main():
     with Test(limit=PATIENCE + 300) as test:
         if not os.path.exists("/sys/kernel/btf/vmlinux"):
             raise Skip("this kernel has no BTF (/sys/kernel/btf/vmlinux)")
         steps = follow.steps(follow.read("tutorial.md"))
-        test.within("its steps", len(steps), 9, 14)
+        test.within("its steps", len(steps), 10, 15)
+        install, *steps = steps
+        test.equal("packages of its programs", set(install[0].removeprefix(INSTALL).split()), packages(OF_STEP_8))
         test.true("all but the last show what they print", all(shown for _, shown in steps[:-1]), len(steps))
         tutorial = Tutorial(test)
         try:
