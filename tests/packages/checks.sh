@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # For tests of what is installed, with Debian's stock configuration of collectd: each check prints ok or FAIL, and $broken is
 # the verdict.
-# shellcheck shell=sh disable=SC2317,SC3013 # what check calls; dash has -ef
+# shellcheck shell=sh disable=SC2317,SC2154,SC3013 # what check calls; $top is the test's: the tree; dash has -ef
 work=$(mktemp -d)
 # shellcheck disable=SC2034 # the test reads it
 broken=0
@@ -54,6 +54,13 @@ runs() {
 	else
 		[ ! -s "$work/mapped" ]
 	fi
+}
+
+# All of collectd.conf.d.
+switched_on() {
+	[ "$(cd /etc/collectd/collectd.conf.d && echo *)" = '00-ebpf-unixsock.conf ebpf.conf' ] &&
+		cmp /etc/collectd/collectd.conf.d/ebpf.conf "$top/contrib/debian/ebpf.conf" &&
+		cmp /etc/collectd/collectd.conf.d/00-ebpf-unixsock.conf "$top/conf/unixsock.conf"
 }
 
 # It waits for values itself, so it may be asked as soon as collectd has the socket.
