@@ -23,6 +23,7 @@ from tree import Tree  # noqa: E402
 PYTHON = "/usr/bin/python3"     # which has the modules rrdtool and yaml
 SIDE_BY_SIDE = 2
 LIMIT_S = 60
+UNSEEN = {"ebpf-check": 3}      # exit status after a message, also about options, if it is one for both
 MANY = 300      # names, so that what a tool prints is larger than its buffer
 # What plays bpftrace: it prints the mark of an interval again and again.
 PLAYER = """#!/bin/sh
@@ -87,6 +88,7 @@ def make_commands(check):
     player = write(os.path.join(where, "player"), PLAYER)
     os.chmod(player, 0o755)
     commands = {
+        "ebpf-check": ["--no-trial", "--json", "--config", write(os.path.join(where, "conf"), "LoadPlugin ebpf\n")],
         "ebpf-top": ["--socket", os.path.join(where, "socket"), "--once"],
         "ebpf-dashboards": [os.path.join(where, "d" * 200)],
         "ebpf-convert": [write(os.path.join(where, "many.yaml"), "metrics:\n  counters:\n" + metrics)],
@@ -154,7 +156,7 @@ class Tool:
     def __init__(self, check, name, arguments):
         self.check, self.name = check, name
         self.path = os.path.join(TOP, "contrib", name)
-        self.arguments = arguments
+        self.arguments, self.trouble, self.wrong = arguments, UNSEEN.get(name, 1), UNSEEN.get(name, 2)
 
     def expect(self, what, got, want):
         self.check.equal(f"{self.name}: {what}", got, want)
@@ -172,10 +174,10 @@ class Tool:
         with open("/dev/full", "wb") as full:
             for what, arguments in (("", ()), (", at the last flush", ("--version",))):
                 self.expect("a full device" + what, self.run(full, *arguments),
-                            (1, f"{self.name}: standard output: No space left on device\n"))
+                            (self.trouble, f"{self.name}: standard output: No space left on device\n"))
         self.expect("closed standard output", self.run(None, preexec_fn=lambda: os.close(1)),
-                    (1, f"{self.name}: standard output: Bad file descriptor\n"))
-        self.expect("a wrong option", self.run(subprocess.DEVNULL, "--nonsense")[0], 2)
+                    (self.trouble, f"{self.name}: standard output: Bad file descriptor\n"))
+        self.expect("a wrong option", self.run(subprocess.DEVNULL, "--nonsense")[0], self.wrong)
         for signum in tool.ENDS:
             with full_pipe() as pipe:
                 process = start([self.path, *self.arguments], pipe)
