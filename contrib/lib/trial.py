@@ -26,6 +26,7 @@ BEGINS = 180    # seconds to load the probes, at most
 ENDS = 20       # seconds to end, at most
 STEP = 0.1
 LINE = re.compile(r"^\[[^]]*\] \[(\w+)\] ebpf plugin: (.*)$")
+UNAVAILABLE = re.compile(r'(.* ebpf plugin: probe ([^ :]+):? (?:ignoring )?(?:is off|(hook set [0-9]+|Option "[^"]*")[^:]*): )(.*)')
 OFF_BY_DEFAULT = "it is off by default"
 SAID = 3        # lines that are shown of a collectd that ended
 # A process gets these from others, or from the kernel for want of memory; the other signals are its own fault.
@@ -63,7 +64,7 @@ class Result:
         self.most = ""          # the highest number of series of a service, as text
         self.plugin = {}        # the plugin's own figures, by series
         self.rates = {}         # events per second during the trial
-        for line in log.splitlines():
+        for line in in_full(log):
             if match := LINE.match(line):
                 self._add_message(*match.groups())
 
@@ -100,6 +101,18 @@ class Result:
             service, series = identifier.split("/", 1)
             found.setdefault(service, []).append(series)
         return found
+
+
+def in_full(log):
+    """Its lines; in place of "for the same reason as WHAT" the reason that was logged for that."""
+    reasons = {}
+    for line in log.splitlines():
+        if match := UNAVAILABLE.match(line):
+            begin, probe, part, why = match.groups()
+            why = re.sub("^for the same reason as ([^;]*)", lambda same: reasons.get(same[1], same[0]), why)
+            reasons[f"{part} of probe {probe}" if part else f"probe {probe}"] = why.partition('; Option "')[0]
+            line = begin + why
+        yield line
 
 
 def brief(why):

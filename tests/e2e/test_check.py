@@ -191,6 +191,20 @@ def test_off_by_default(test):
     test.equal("off by default: what is wrong", found.complaints, [("warning", lines[1])])
 
 
+def test_same_reason(test):
+    """A reason that the log has once is that of each probe."""
+    reason, next_one = "cannot load: no; do this", "is unavailable, trying the next: "
+    lines = (f"probe delay: hook set 1 {next_one}{reason}", f"probe delay: hook set 2 {next_one}for the same reason as hook set 1 of probe delay",
+             "probe poll is off: for the same reason as hook set 1 of probe delay; Option \"poll\" would use others",
+             "probe tcp is off: for the same reason as probe poll", "probe tcp: ignoring Option \"x\": lacks y",
+             "probe disk: ignoring Option \"x\": for the same reason as Option \"x\" of probe tcp")
+    found = trial.Result("".join(f"[12:00] [error] ebpf plugin: {line}\n" for line in lines))
+    test.equal("the same reason: of hook sets", found.probes["delay"].lost, ((1, reason), (2, reason)))
+    test.equal("the same reason: of probes", [found.probes[name].why for name in ("poll", "tcp")],
+               [reason + '; Option "poll" would use others', reason])
+    test.true("the same reason: of an Option", 'disk: ignoring Option "x": lacks y' in str(found.complaints[-1]))
+
+
 def test_privileges(test):
     if not shutil.which("capsh"):
         test.left_out("capabilities by capsh", "it is not installed")
@@ -306,6 +320,7 @@ with lib.Test(200) as the_test:
     test_programs(the_test)
     test_configuration(the_test)
     test_off_by_default(the_test)
+    test_same_reason(the_test)
     test_privileges(the_test)
     test_dropin(the_test)
     test_usage(the_test)
