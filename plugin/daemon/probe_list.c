@@ -77,6 +77,18 @@ static struct probe *add_probe_entry(struct probe_list *list, const char *object
 	return probe;
 }
 
+/* The notification has the whole reason, as it is read without the log. */
+static void report_probe_off(struct probe_list *list, const char *name, bool is_choice,
+			     struct error *error)
+{
+	struct error text;
+
+	error_set(&text, 0, "probe %s is off: %.900s", name, error->text);
+	self_notify_later(list->self, is_choice ? HEALTH_WARNING : HEALTH_FAILURE, name, text.text);
+	cause_log_once(&list->services->causes_logged, error, "probe %s", name);
+	message(is_choice ? LOG_WARNING : LOG_ERR, "probe %s is off: %.900s", name, error->text);
+}
+
 /* Opens the object that the block names, or NAME.bpf.o. A probe that fails to open keeps its entry,
  * so that it shows as off. Without the engine's own object no probe is opened. */
 static void open_probe_of_object(struct probe_list *list, const char *object)
@@ -86,7 +98,7 @@ static void open_probe_of_object(struct probe_list *list, const char *object)
 	struct probe *probe;
 	const char *path = block ? block->object : NULL;
 	char own[4096], name[CONFIG_NAME_MAX];
-	struct error error, text;
+	struct error error;
 	int status;
 
 	if (block && !block->enable) {
@@ -109,9 +121,7 @@ static void open_probe_of_object(struct probe_list *list, const char *object)
 		return;
 	}
 	if (status) {
-		error_set(&text, 0, "probe %s is off: %.900s", name, error.text);
-		self_report_off(list->self, status == PROBE_NEEDS_OPTION ? LOG_WARNING : LOG_ERR,
-				name, text.text);
+		report_probe_off(list, name, status == PROBE_NEEDS_OPTION, &error);
 		return;
 	}
 	if (probe->on_threshold)

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,23 +18,6 @@
 #define KERNEL_ENOTSUPP 524     /* internal to the kernel, unknown to C libraries */
 
 #define LACKS "the running kernel lacks something that this object needs"
-
-enum cause_of_machine {
-	USER_NAMESPACE,
-	NO_RIGHTS,
-	LOCKDOWN,
-	TRACEFS_CLOSED,
-	PARANOID,
-	UPROBES_OF_ADMIN,
-	UNNAMED,
-	NO_TRACEFS,
-	NO_KPROBES,
-	NO_UPROBES,
-	NO_BTF,
-	BTF_CLOSED,
-	BTF_BROKEN,
-	CAUSES_OF_MACHINE
-};
 
 static const char *const OF_MACHINE[CAUSES_OF_MACHINE] = {
 	[USER_NAMESPACE] = "collectd runs in a user namespace, whose capabilities do not permit "
@@ -316,10 +300,37 @@ void cause_find(const struct failure *failure, const struct machine *machine, ch
 		snprintf(cause, CAUSE_MAX, "%s", cause_of_object(failure, machine));
 }
 
+/* CAUSES_OF_MACHINE: none is in the text. */
+static size_t find_in(const char *text)
+{
+	size_t i = 0;
+
+	while (i < CAUSES_OF_MACHINE && !strstr(text, OF_MACHINE[i]))
+		i++;
+	return i;
+}
+
 bool cause_is_of_machine(const char *text)
 {
-	for (size_t i = 0; i < CAUSES_OF_MACHINE; i++)
-		if (strstr(text, OF_MACHINE[i]))
-			return true;
-	return false;
+	return find_in(text) < CAUSES_OF_MACHINE;
+}
+
+void cause_log_once(struct causes_logged *logged, struct error *error, const char *format, ...)
+{
+	size_t cause = find_in(error->text);
+	struct error why = *error;
+	const char *after;
+	va_list args;
+
+	if (cause == CAUSES_OF_MACHINE)
+		return;
+	if (logged->of[cause][0]) {
+		after = strstr(why.text, OF_MACHINE[cause]) + strlen(OF_MACHINE[cause]);
+		error_set(error, 0, "for the same reason as %s%s", logged->of[cause],
+			  after + strcspn(after, ";"));
+		return;
+	}
+	va_start(args, format);
+	vsnprintf(logged->of[cause], sizeof(logged->of[cause]), format, args);
+	va_end(args);
 }

@@ -401,6 +401,7 @@ static int open_object(struct probe *probe, struct error *error)
 	struct usable_options options = { .count = 0 };
 	struct trial trial = { .probe = probe->name,
 			       .options = &options,
+			       .logged = &probe->services->causes_logged,
 			       .open = open_hook_set,
 			       .close = close_hook_set,
 			       .opener = probe };

@@ -78,21 +78,32 @@ static int try_hook_sets(struct trial *trial, bool with_all, struct failures *fa
 	return status;
 }
 
-static void log_hook_sets(const struct trial *trial, const struct failures *failures, unsigned last)
+static void log_hook_sets(const struct trial *trial, struct failures *failures, unsigned last)
 {
-	for (unsigned hook_set = 0; hook_set < last; hook_set++)
-		if (trial->hook_sets >> hook_set & 1)
-			message(LOG_NOTICE,
-				"probe %s: hook set %u is unavailable, trying the next: %s",
-				trial->probe, hook_set, failures->of_hook_set[hook_set].text);
+	for (unsigned hook_set = 0; hook_set < last; hook_set++) {
+		struct error *why = &failures->of_hook_set[hook_set];
+
+		if (!(trial->hook_sets >> hook_set & 1))
+			continue;
+		cause_log_once(trial->logged, why, "hook set %u of probe %s", hook_set,
+			       trial->probe);
+		message(LOG_NOTICE, "probe %s: hook set %u is unavailable, trying the next: %s",
+			trial->probe, hook_set, why->text);
+	}
 }
 
-static void log_options(const struct trial *trial, const struct failures *failures)
+static void log_options(const struct trial *trial, struct failures *failures)
 {
-	for (size_t i = 0; i < trial->options->count; i++)
-		if (failures->options >> i & 1)
-			message(LOG_ERR, "probe %s: ignoring Option \"%s\": %s", trial->probe,
-				trial->options->name[i], failures->of_option[i].text);
+	for (size_t i = 0; i < trial->options->count; i++) {
+		struct error *why = &failures->of_option[i];
+		const char *name = trial->options->name[i];
+
+		if (!(failures->options >> i & 1))
+			continue;
+		cause_log_once(trial->logged, why, "Option \"%s\" of probe %s", name, trial->probe);
+		message(LOG_ERR, "probe %s: ignoring Option \"%s\": %s", trial->probe, name,
+			why->text);
+	}
 }
 
 int trial_run(struct trial *trial, struct error *error)

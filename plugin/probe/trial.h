@@ -2,6 +2,7 @@
 #ifndef EBPF_TRIAL_H
 #define EBPF_TRIAL_H
 
+#include "object/cause.h"
 #include "object/hook_set.h"
 #include "util/message.h"
 
@@ -13,6 +14,7 @@ struct trial {
 	const char *probe;
 	uint32_t hook_sets; /* as bits */
 	const struct usable_options *options;
+	struct causes_logged *logged;
 	/* Opens the probe. After a failure nothing is open, and `refused` says whether it was the
 	 * kernel that refused. */
 	int (*open)(struct trial *trial, unsigned hook_set, uint32_t options, struct error *error);

@@ -9,6 +9,7 @@
 #include "lifecycle.h"
 #include "name_tables.h"
 #include "object/budget.h"
+#include "object/cause.h"
 #include "object/object.h"
 #include "registry.h"
 #include "resolve.h"
@@ -47,6 +48,7 @@ struct services {
 	uint64_t names_refused_logged;          /* the count that was logged last */
 	uint64_t logged_ns;                     /* when it was logged, 0: never */
 	struct unnamed unnamed;
+	struct causes_logged causes_logged; /* for probes, by the thread that opens them */
 	struct walk walk;
 };
 

@@ -13,7 +13,7 @@ import subprocess
 import time
 
 import lib
-from lib import Test, without
+from lib import WITH_TRACEFS, Test, in_mounts, without
 
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
 CALLS = 1000
@@ -96,7 +96,8 @@ def main():
             OFF + own + block("attach", "attach", *lines, *wrong) +
             block("fifo", section_object(directory, "fifo", fifo)) +
             block("section", section_object(directory, "section", called)) +
-            block("nothing", "attach", f'Attach "uprobe:{fifo}:called" "attach_call"'), interval=INTERVAL)
+            block("nothing", "attach", f'Attach "uprobe:{fifo}:called" "attach_call"'), interval=INTERVAL,
+            wrap=in_mounts(WITH_TRACEFS))
         daemon.wait_rows("attach", "derive-calls")
         first, other = test.load_at(called), test.load_at(second)
         for load in (first, other):

@@ -269,6 +269,33 @@ static void test_of_machine(void)
 	CHECK_INT(cause_is_of_machine(LACKS_TYPE), false);
 }
 
+static void test_once(void)
+{
+	struct causes_logged logged = { .of = { "" } };
+	struct error error = { "" };
+
+	CASE("the first");
+	error_set(&error, -EPERM, "cannot load: no; " PARANOID);
+	cause_log_once(&logged, &error, "hook set %u of probe %s", 1U, "block");
+	CHECK_TEXT(error.text, "cannot load: no; " PARANOID);
+	CASE("another hook");
+	error_set(&error, -EPERM, "cannot attach: no; " PARANOID);
+	cause_log_once(&logged, &error, "probe %s", "tcp");
+	CHECK_TEXT(error.text, "for the same reason as hook set 1 of probe block");
+	CASE("another cause, whose end differs");
+	error_set(&error, -EPERM, "cannot load: no; " FILTER " may forbid it; Option \"x\" helps");
+	cause_log_once(&logged, &error, "probe %s", "tcp");
+	CHECK_HAS(error.text, "cannot load: no; " FILTER);
+	cause_log_once(&logged, &error, "probe %s", "files");
+	CHECK_TEXT(error.text, "for the same reason as probe tcp; Option \"x\" helps");
+	CASE("of an object");
+	for (int i = 0; i < 2; i++) {
+		error_set(&error, -ESRCH, "cannot load: no; " LACKS_TYPE);
+		cause_log_once(&logged, &error, "probe %s", "tcp");
+		CHECK_TEXT(error.text, "cannot load: no; " LACKS_TYPE);
+	}
+}
+
 int main(void)
 {
 	test_open();
@@ -276,5 +303,6 @@ int main(void)
 	test_sections();
 	test_configured();
 	test_of_machine();
+	test_once();
 	return testing_end();
 }

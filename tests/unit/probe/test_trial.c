@@ -16,11 +16,13 @@
 #define B 2U
 #define C 4U
 #define NONE UINT32_MAX
+#define NO_KPROBES_TEXT "the kernel is built without kprobes (CONFIG_KPROBE_EVENTS)"
 
 /* A kernel that refuses some hook sets altogether, and options in some hook sets. */
 struct fake_kernel {
 	uint32_t hook_sets, refused_in[3];
 	bool without_kernel; /* the engine refuses */
+	const char *cause;   /* for which it refuses hook sets, or NULL */
 	unsigned opened;
 	uint32_t options; /* of the open probe; NONE: not open */
 };
@@ -32,7 +34,8 @@ static int fake_open(struct trial *trial, unsigned hook_set, uint32_t options, s
 	CHECK_UINT(kernel->options, NONE);
 	trial->refused = !kernel->without_kernel;
 	if (!(kernel->hook_sets >> hook_set & 1))
-		return error_set(error, -EINVAL, "no set %u", hook_set);
+		return error_set(error, -EINVAL, "no set %u%s%s", hook_set,
+				 kernel->cause ? "; " : "", kernel->cause ?: "");
 	for (size_t i = 0; i < 3; i++)
 		if (options & kernel->refused_in[i] && i + 1 == hook_set)
 			return error_set(error, -EPERM, "no option of %#x in set %u; grant it",
@@ -142,6 +145,26 @@ static const struct {
 	  0,
 	  NONE,
 	  { "probe own: hook set 1 is unavailable, trying the next: no set 1" } },
+	{ "two hook sets fail for one cause of the machine",
+	  { .hook_sets = T(3), .cause = NO_KPROBES_TEXT },
+	  T(1) | T(2) | T(3),
+	  0,
+	  0,
+	  0,
+	  3,
+	  0,
+	  { "hook set 1 is unavailable, trying the next: no set 1; " NO_KPROBES_TEXT,
+	    "hook set 2 is unavailable, trying the next: for the same reason as hook set 1 of probe own" } },
+	{ "two hook sets fail for a cause of their own",
+	  { .hook_sets = T(3), .cause = "the running kernel lacks this hook" },
+	  T(1) | T(2) | T(3),
+	  0,
+	  0,
+	  0,
+	  3,
+	  0,
+	  { "hook set 1 is unavailable, trying the next: no set 1",
+	    "hook set 2 is unavailable, trying the next: no set 2" } },
 	{ "no options", { .hook_sets = 0 }, T(1), 0, 0, -EINVAL, 0, NONE, { NULL } },
 };
 
@@ -150,9 +173,11 @@ static void test_trial(size_t i)
 	static char a[] = "a", b[] = "b", c[] = "c";
 	struct usable_options options = { .name = { a, b, c }, .count = CASES[i].options };
 	struct fake_kernel kernel = CASES[i].kernel;
+	struct causes_logged logged = { .of = { "" } };
 	struct trial trial = { .probe = "own",
 			       .hook_sets = CASES[i].hook_sets,
 			       .options = &options,
+			       .logged = &logged,
 			       .open = fake_open,
 			       .close = fake_close,
 			       .opener = &kernel };
