@@ -16,7 +16,7 @@ from lib import Test, without
 
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
 SOCKETS, CLOSED = 50, 20
-CONF = without("poll", "request", "process")
+CONF = without("poll", "request", "process", "delay")
 
 
 def probe(name, source, lines):
